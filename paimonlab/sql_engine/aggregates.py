@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from paimonlab.spec.types.data_types import ArrayType, AtomicType
-from paimonlab.sql_engine import decimals, kinds, statistics
+from paimonlab.sql_engine import decimals, interval_sums, kinds, statistics
 from paimonlab.sql_engine.kinds import Kind, duck_type, shape, spark_type
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.value import Value, cast
@@ -109,6 +109,8 @@ def aggregate(name: str, values: Sequence[Value], *, distinct: bool, star: bool)
             found = _translated(name, values[0], which)
         elif len(values) > 1:
             found = _of_several(name, values, which)
+    elif len(values) == 1 and isinstance(values[0].kind, kinds.IntervalType):
+        found = interval_sums.aggregated(name, values[0], which, HERE)
     if name == "percentile" and len(values) == 2 and values[1].parts and not distinct:
         found = statistics.percentiles(values[0], values[1].parts)
     if found is None:

@@ -87,7 +87,7 @@ def compare(sign: str, left: Value, right: Value, *, name: str = "") -> Value:
     _check_sides(sign, left, right)
     mine, other = together([left, right], sign)
     for value in (mine, other):
-        if not kinds.is_atomic(value.kind):
+        if not kinds.is_comparable(value.kind):
             raise NotTranslatedError(f"{sign} of {spark_type(value.kind)}", sign)
     duck = {"<=>": "IS NOT DISTINCT FROM", "==": "="}.get(sign, sign)
     text = f"({mine.text} {duck} {other.text})"

@@ -95,7 +95,7 @@ def member(translator: Translating, node: exp.In) -> Value:
         )
     values = [translator.value(part) for part in node.expressions]
     same = together([value, *values], "IN")
-    if not kinds.is_atomic(same[0].kind) or not values:
+    if not kinds.is_comparable(same[0].kind) or not values:
         raise NotTranslatedError(f"IN of {spark_type(same[0].kind)}", "IN")
     names = ", ".join(one.name for one in values)
     texts = ", ".join(one.text for one in same[1:])

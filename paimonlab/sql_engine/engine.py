@@ -29,7 +29,7 @@ from paimonlab.sql_engine.explaining import (
 )
 from paimonlab.sql_engine.failures import NOT_PROVEN
 from paimonlab.sql_engine.given import Given
-from paimonlab.sql_engine.kinds import STRING, Kind, VoidType, simple_type
+from paimonlab.sql_engine.kinds import STRING, IntervalType, Kind, VoidType, simple_type
 from paimonlab.sql_engine.listings import described, listing
 from paimonlab.sql_engine.queries import QueryTranslator
 from paimonlab.sql_engine.refusal import (
@@ -373,4 +373,6 @@ def _lost(planned: Planned) -> list[str]:
 
 
 def _arrow(kind: Kind) -> pa.DataType:
+    if isinstance(kind, IntervalType):
+        return pa.duration("us")
     return pa.null() if isinstance(kind, VoidType) else to_arrow(kind)

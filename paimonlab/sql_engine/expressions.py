@@ -24,6 +24,7 @@ from paimonlab.sql_engine import (
 from paimonlab.sql_engine.aggregates import AGGREGATES, WINDOWS, Aggregate
 from paimonlab.sql_engine.functions import (
     days,
+    intervals,
     lists,
     mathematics,
     moves,
@@ -73,6 +74,12 @@ _COMPUTED: dict[type[exp.Expression], Callable[[Value, Value], Value]] = {
     exp.IntDiv: arithmetic.divide_whole,
     exp.Mod: arithmetic.remainder,
 }
+_OF_INTERVALS: dict[type[exp.Expression], Callable[[Value, Value], Value]] = {
+    exp.Mul: intervals.multiplied,
+    exp.Div: intervals.divided,
+}
+"""What is computed of lengths of time."""
+_SPAN_HINT = "Write INTERVAL '3 04' DAY TO HOUR instead of INTERVAL 3 DAYS 4 HOURS"
 
 
 @dataclass(slots=True)
@@ -122,7 +129,10 @@ class Translator:
             return arithmetic.compare(_COMPARED[kind], *self.sides(node))
         if kind in _COMPUTED:
             check_parts(node, "this", "expression", "typed", "safe")
-            return _COMPUTED[kind](*self.sides(node))
+            sides = self.sides(node)
+            if any(map(intervals.is_interval, sides)) and kind in _OF_INTERVALS:
+                return _OF_INTERVALS[kind](*sides)
+            return _COMPUTED[kind](*sides)
         translate = _TRANSLATED.get(kind)
         if translate is None:
             raise NotTranslatedError(node.key.upper(), node.key, _INSTEAD.get(kind, ""))
@@ -179,21 +189,52 @@ class Translator:
         """Translate a sign."""
         if isinstance(node.this, exp.Literal) and not node.this.is_string:
             return number("-" + node.this.name)
-        return arithmetic.negate(self.value(node.this))
+        value = self.value(node.this)
+        return (
+            intervals.negated(value) if intervals.is_interval(value) else arithmetic.negate(value)
+        )
+
+    def interval(self, node: exp.Interval) -> Value:
+        """Translate a length of time that is written."""
+        check_parts(node, "this", "unit")
+        return intervals.literal(node)
 
     def sum(self, node: exp.Add | exp.Sub) -> Value:
-        """Translate ``+`` and ``-``, of numbers and of dates."""
+        """Translate ``+`` and ``-``, of numbers, dates, times and lengths of time."""
         check_parts(node, "this", "expression", "typed", "safe")
         sign = "+" if isinstance(node, exp.Add) else "-"
-        if isinstance(node.expression, exp.Interval):
-            return moves.by_interval(sign, self.value(node.this), node.expression)
+        moved = self._moved_by_unit(sign, node.this, node.expression)
+        if moved is not None:
+            return moved
         left, right = self.sides(node)
-        if left.kind == kinds.DATE and right.kind in _TIMES:
-            what = f"DATE {sign} {spark_type(right.kind)}"
+        if intervals.is_interval(left) or intervals.is_interval(right):
+            return intervals.added(sign, left, right)
+        between = intervals.apart(left, right) if sign == "-" else None
+        if between is not None:
+            return between
+        if left.kind in _TIMES and right.kind in _TIMES:
+            what = f"{spark_type(left.kind)} {sign} {spark_type(right.kind)}"
             raise NotTranslatedError(what, sign, arithmetic.APART_HINT if sign == "-" else "")
         if left.kind == kinds.DATE:
             return moves.by_days(sign, left, right)
         return arithmetic.add(sign, left, right)
+
+    def _moved_by_unit(
+        self, sign: str, first: exp.Expression, second: exp.Expression
+    ) -> Value | None:
+        """Translate a time moved by ``INTERVAL n unit``; None if it is something else."""
+        latest = first.expression if isinstance(first, exp.Add | exp.Sub) else first
+        if isinstance(second, exp.Interval):
+            if isinstance(latest, exp.Interval):
+                raise NotTranslatedError("two INTERVAL side by side", "INTERVAL", _SPAN_HINT)
+            time, interval = first, second
+        elif isinstance(first, exp.Interval) and sign == "+":
+            time, interval = second, first
+        else:
+            return None
+        value = self.value(time)
+        is_moved = moves.is_of_one_unit(interval) and not intervals.is_interval(value)
+        return moves.by_interval(sign, value, interval) if is_moved else None
 
     def element(self, node: exp.Bracket) -> Value:
         """Translate ``a[i]``."""
@@ -310,6 +351,8 @@ class Translator:
         return Value(found.text, found.kind, f"extract({node.name} FROM {value.name})")
 
     def _time_part(self, name: str, value: Value) -> Value:
+        if intervals.is_interval(value):
+            return intervals.part(name, value)
         if name in ("second", "yearofweek"):
             return days.part(name, value)
         if name not in _TIME_PARTS:
@@ -394,10 +437,11 @@ class Translator:
         ]
         if any(is_star(one) for one, _ in named):
             raise NotTranslatedError("* beside names in struct()", "struct")
+        values = [self.value(one) for one, _ in named]
+        if any(map(intervals.is_interval, values)):
+            raise NotTranslatedError("struct() of INTERVAL", "struct")
         try:
-            return structs.aliased_struct(
-                [self.value(one) for one, _ in named], [alias for _, alias in named]
-            )
+            return structs.aliased_struct(values, [alias for _, alias in named])
         except WrongUseError:
             raise NotTranslatedError("such a struct()", "struct") from None
 
@@ -482,7 +526,7 @@ class Translator:
         assert isinstance(node, exp.Ordered), "ORDER BY has terms"
         check_parts(node, "this", "desc", "nulls_first")
         value = self.value(node.this)
-        if not kinds.is_atomic(value.kind):
+        if not kinds.is_comparable(value.kind):
             raise NotTranslatedError(f"ORDER BY {spark_type(value.kind)}", "ORDER")
         return ordering(node, value.text), ordering(node, value.name)
 
@@ -560,6 +604,7 @@ _TRANSLATED: dict[type[exp.Expression], Callable[[Translator, Any], Value]] = {
     exp.RegexpLike: Translator.pattern,
     exp.Extract: Translator.extract,
     exp.DateStrToDate: Translator.day,
+    exp.Interval: Translator.interval,
     exp.Placeholder: Translator.parameter,
     exp.Anonymous: Translator.call,
     exp.Filter: Translator.filtered,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from paimonlab.sql_engine import kinds, zones
-from paimonlab.sql_engine.functions import doubles
+from paimonlab.sql_engine.functions import doubles, intervals
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.tree import NUMBER_WITH_TYPE
 from paimonlab.sql_engine.value import Value, literal, quoted
@@ -102,11 +102,19 @@ def python_value(value: Any) -> Value:
         return Value(quoted(value), kinds.STRING, value, value)
     if isinstance(value, Decimal) and value.is_finite():
         return number(format(value, "f") if value.as_tuple().exponent else f"{value}.0")
+    found = _of_time(value)
+    if found is not None:
+        return found
+    if isinstance(value, bytes):
+        return literal(value, kinds.BINARY)
+    raise NotTranslatedError(f"a parameter that is a {type(value).__name__}", ":")
+
+
+def _of_time(value: Any) -> Value | None:
+    """Write a time, a day, or a length of time; None if it is something else."""
     if isinstance(value, datetime):
         moment = zones.moment(value) if value.tzinfo is None else value
         return literal(moment, kinds.TIMESTAMP)
     if isinstance(value, date):
         return literal(value, kinds.DATE)
-    if isinstance(value, bytes):
-        return literal(value, kinds.BINARY)
-    raise NotTranslatedError(f"a parameter that is a {type(value).__name__}", ":")
+    return intervals.of_python(value) if isinstance(value, timedelta) else None

@@ -28,7 +28,7 @@ def check_comparable(values: Sequence[Value], what: str) -> None:
         If one is nested.
     """
     for value in values:
-        if not kinds.is_atomic(value.kind) and not is_span(value):
+        if not kinds.is_comparable(value.kind) and not is_span(value):
             raise NotTranslatedError(f"{what} of {spark_type(value.kind)}", what)
 
 

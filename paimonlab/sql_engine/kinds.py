@@ -23,7 +23,24 @@ class VoidType:
     """The type of NULL."""
 
 
-Kind: TypeAlias = DataType | VoidType
+FIELDS = ("DAY", "HOUR", "MINUTE", "SECOND")
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalType:
+    """The type of lengths of days and times, which tables do not have."""
+
+    first: str
+    last: str
+    """The fields that it has, of `FIELDS`."""
+
+    @property
+    def fields_text(self) -> str:
+        """The fields in the words of SQL: ``DAY TO SECOND``."""
+        return self.first if self.first == self.last else f"{self.first} TO {self.last}"
+
+
+Kind: TypeAlias = DataType | VoidType | IntervalType
 """Of an expression; all are nullable."""
 
 VOID = VoidType()
@@ -100,6 +117,11 @@ def is_atomic(kind: Kind) -> bool:
     return isinstance(kind, AtomicType | VoidType)
 
 
+def is_comparable(kind: Kind) -> bool:
+    """Tell whether values have an order."""
+    return is_atomic(kind) or isinstance(kind, IntervalType)
+
+
 def is_whole(kind: Kind) -> bool:
     """Tell whether values are integers."""
     return kind in WHOLE
@@ -126,7 +148,9 @@ def shape(kind: Kind) -> tuple[int, int]:
 
 
 def duck_type(kind: Kind) -> str:
-    """Name a type as DuckDB does."""
+    """Name a type as DuckDB does; lengths of time are microseconds."""
+    if isinstance(kind, IntervalType):
+        return "BIGINT"
     assert isinstance(kind, AtomicType), "nested values are not cast"
     if is_decimal(kind):
         return f"DECIMAL({kind.precision},{kind.scale})"
@@ -137,6 +161,8 @@ def spark_type(kind: Kind) -> str:
     """Name a type as Spark does, in capitals."""
     if isinstance(kind, VoidType):
         return "VOID"
+    if isinstance(kind, IntervalType):
+        return f"INTERVAL {kind.fields_text}"
     if isinstance(kind, AtomicType) and kind in _SPARK:
         return _SPARK[kind]
     if is_decimal(kind):
@@ -168,6 +194,9 @@ def common(left: Kind, right: Kind) -> Kind | None:
         return left
     if left == VOID:
         return right
+    if isinstance(left, IntervalType) and isinstance(right, IntervalType):
+        first = min(left.first, right.first, key=FIELDS.index)
+        return IntervalType(first, max(left.last, right.last, key=FIELDS.index))
     if is_whole(left) and is_whole(right):
         return max(left, right, key=WHOLE.index)
     if is_numeric(left) and is_numeric(right):

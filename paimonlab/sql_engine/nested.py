@@ -256,8 +256,8 @@ def _part(kind: Kind, name: str) -> DataType:
     NotTranslatedError
         If it is that of NULL.
     """
-    if isinstance(kind, kinds.VoidType):
-        raise NotTranslatedError(f"{name}() to NULL", name)
+    if isinstance(kind, kinds.VoidType | kinds.IntervalType):
+        raise NotTranslatedError(f"{name}() to {kinds.spark_type(kind)}", name)
     return kind
 
 

@@ -367,7 +367,7 @@ class QueryTranslator:
         columns = []
         for (name, mine), (_, other) in zip(left.columns, right.columns, strict=True):
             kind = common(mine, other)
-            if kind is None or not kinds.is_atomic(kind):
+            if kind is None or not kinds.is_comparable(kind):
                 types = f"{spark_type(mine)} and {spark_type(other)}"
                 raise NotTranslatedError(f"{word} of {types}", word)
             columns.append((name, kind))

@@ -73,7 +73,9 @@ def cast(value: Value, kind: Kind, *, name: str = "") -> Value:
     called = name or value.name
     if value.kind == kind or isinstance(kind, VoidType):
         return replace(value, name=called)
-    if not kinds.is_atomic(kind):
+    if isinstance(value.kind, kinds.IntervalType) and isinstance(kind, kinds.IntervalType):
+        return replace(value, kind=kind, name=called)
+    if not kinds.is_atomic(kind) or isinstance(value.kind, kinds.IntervalType):
         if isinstance(value.kind, VoidType):
             return Value("NULL", kind, called)
         raise NotTranslatedError(f"{spark_type(value.kind)} as {spark_type(kind)}")

@@ -14,12 +14,14 @@ from paimonlab.sql_engine.functions.choices import CHOICES
 from paimonlab.sql_engine.functions.codes import CODES
 from paimonlab.sql_engine.functions.days import DAYS
 from paimonlab.sql_engine.functions.hashes import HASHES
+from paimonlab.sql_engine.functions.intervals import is_interval
 from paimonlab.sql_engine.functions.json_fields import JSON_FIELDS
 from paimonlab.sql_engine.functions.json_schemas import JSON_SCHEMAS
 from paimonlab.sql_engine.functions.lists import LISTS
 from paimonlab.sql_engine.functions.maps import MAPS
 from paimonlab.sql_engine.functions.mathematics import MATHEMATICS
 from paimonlab.sql_engine.functions.moments import MOMENTS
+from paimonlab.sql_engine.functions.number_formats import NUMBER_FORMATS
 from paimonlab.sql_engine.functions.numbers import NUMBERS
 from paimonlab.sql_engine.functions.patterns import PATTERNS
 from paimonlab.sql_engine.functions.pieces import PIECES
@@ -34,6 +36,7 @@ FUNCTIONS = {
     **TEXTS,
     **PIECES,
     **NUMBERS,
+    **NUMBER_FORMATS,
     **MATHEMATICS,
     **DAYS,
     **MOMENTS,
@@ -60,6 +63,10 @@ _OF_TEXT = frozenset(
 """Functions of a text first, which take a number or a day as the text that it is written as."""
 
 
+_OF_INTERVALS = frozenset(
+    {"coalesce", "nvl", "ifnull", "nullif", "nvl2", "equal_null", "typeof", "isnull", "isnotnull"}
+)
+"""Functions that take lengths of time."""
 _PLAIN = (kinds.DATE, kinds.BOOLEAN, kinds.TIMESTAMP, kinds.TIMESTAMP_NTZ)
 
 
@@ -82,6 +89,8 @@ def call(name: str, values: Sequence[Value]) -> Value:
 
 
 def _translated(name: str, translate: Translate, values: Sequence[Value]) -> Value:
+    if name not in _OF_INTERVALS and any(map(is_interval, values)):
+        raise WrongUseError
     if name in _OF_TEXT and values and _is_written_plainly(values[0]):
         written = replace(cast(values[0], kinds.STRING), literal=NOT_WRITTEN, column=None)
         return translate([written, *values[1:]])

@@ -6,7 +6,17 @@ from paimonlab.sql_engine import kinds
 from paimonlab.sql_engine.value import Value, cast, quoted
 from paimonlab.sql_engine.zones import instant, is_fixed, zone
 
-__all__ = ["after", "aimed", "as_instant", "instant", "is_fixed", "moved", "shown", "zone"]
+__all__ = [
+    "after",
+    "after_micros",
+    "aimed",
+    "as_instant",
+    "instant",
+    "is_fixed",
+    "moved",
+    "shown",
+    "zone",
+]
 
 
 def shown(value: Value) -> Value:
@@ -48,6 +58,15 @@ def after(at: str, seconds: str) -> str:
         return f"({at} + to_seconds({seconds}))"
     days = f"to_days(CAST(({seconds} - {seconds} % 86400) // 86400 AS INTEGER))"
     return f"({moved(at, days)} + to_seconds({seconds} % 86400))"
+
+
+def after_micros(at: str, micros: str) -> str:
+    """Return the instant some microseconds later, whole days of which are days of the clock."""
+    if is_fixed():
+        return f"({at} + to_microseconds({micros}))"
+    rest = f"({micros} % 86400000000)"
+    days = f"to_days(CAST(({micros} - {rest}) // 86400000000 AS INTEGER))"
+    return f"({moved(at, days)} + to_microseconds({rest}))"
 
 
 def as_instant(value: Value) -> Value:

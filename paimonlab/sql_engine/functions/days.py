@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from paimonlab.sql_engine import kinds
 from paimonlab.sql_engine.failures import NOT_PROVEN, fails
-from paimonlab.sql_engine.functions import clocks
+from paimonlab.sql_engine.functions import clocks, number_formats
 from paimonlab.sql_engine.functions.moments import read_time
 from paimonlab.sql_engine.functions.signatures import (
     Translate,
@@ -172,7 +172,9 @@ def _date_format(values: Sequence[Value]) -> Value:
 
 
 def _as_characters(values: Sequence[Value]) -> Value:
-    """``to_char`` of times, which Spark takes for ``date_format``."""
+    """``to_char`` of numbers, and of times, which Spark takes for ``date_format``."""
+    if values and (kinds.is_whole(values[0].kind) or kinds.is_decimal(values[0].kind)):
+        return number_formats.written(values)
     expect(values, one_of(*_TIMED), is_text)
     return _date_format(values)
 

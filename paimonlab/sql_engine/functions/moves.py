@@ -56,6 +56,12 @@ def by_interval(sign: str, value: Value, interval: exp.Interval) -> Value:
     raise NotTranslatedError(f"{kinds.spark_type(kind)} {sign} INTERVAL {unit}", "INTERVAL")
 
 
+def is_of_one_unit(interval: exp.Interval) -> bool:
+    """Tell whether it is ``INTERVAL n unit``, as `by_interval` takes it."""
+    count, unit = interval.this, interval.args.get("unit")
+    return isinstance(count, exp.Literal) and count.name.isdecimal() and isinstance(unit, exp.Var)
+
+
 def parts(interval: exp.Interval) -> tuple[int, str]:
     """Return how many, and of which unit: ``DAY``.
 

@@ -287,34 +287,7 @@ def _encoded(values: Sequence[Value]) -> Value:
     return Value(f"encode({values[0].text})", kinds.BINARY, named("encode", values))
 
 
-_NUMBER_FORMAT = re.compile(r"([$]?)(9{1,3}(?:,9{3})*|9+)(?:[.](9+))?")
-
-
-def _number_by_format(values: Sequence[Value]) -> Value:
-    """``to_number``: texts with every comma of the format; others are not proven."""
-    expect(values, is_text, is_text)
-    constant(values[1], str)
-    found = _NUMBER_FORMAT.fullmatch(str(values[1].literal))
-    if found is None:
-        raise WrongUseError
-    dollar, whole, fraction = found[1], found[2], found[3] or ""
-    first, *others = whole.split(",")
-    kind = kinds.decimal(whole.count("9") + len(fraction), len(fraction))
-    fits = "[$]" if dollar else ""
-    fits += f"[0-9]{{1,{len(first)}}}" + "".join(f",[0-9]{{{len(one)}}}" for one in others)
-    fits += f"([.][0-9]{{1,{len(fraction)}}})?" if fraction else ""
-    sql = values[0].text
-    message = fails(f"{NOT_PROVEN}: to_number() of such a text")
-    digits = f"replace(replace({sql}, ',', ''), '$', '')"
-    text = (
-        f"(CASE WHEN {sql} IS NULL THEN NULL WHEN regexp_matches({sql}, '^{fits}$') "
-        f"THEN CAST({digits} AS {kinds.duck_type(kind)}) ELSE {message} END)"
-    )
-    return Value(text, kind, named("to_number", values))
-
-
 PIECES: dict[str, Translate] = {
-    "to_number": _number_by_format,
     "mask": _masked,
     "url_encode": _for_url,
     "quote": _quoted,

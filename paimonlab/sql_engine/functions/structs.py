@@ -8,13 +8,13 @@ from paimonlab.spec.sql_text.call_text import quoted as quoted_name
 from paimonlab.spec.types.data_types import ArrayType, DataField, DataType, MapType, RowType
 from paimonlab.sql_engine import kinds
 from paimonlab.sql_engine.functions.signatures import Translate, WrongUseError, named
-from paimonlab.sql_engine.kinds import Kind, VoidType, duck_type
+from paimonlab.sql_engine.kinds import IntervalType, Kind, VoidType, duck_type
 from paimonlab.sql_engine.value import Value, quoted, together
 
 
 def _stored(kind: Kind) -> DataType:
     """Return the type as a part of another."""
-    if isinstance(kind, VoidType):
+    if isinstance(kind, VoidType | IntervalType):
         raise WrongUseError
     return kind
 

@@ -18,6 +18,46 @@ from tests.spark.functions.test_numbers_and_texts import ROWS
 pytestmark = pytest.mark.usefixtures("interpreted")
 
 _RNG = random.Random(11)
+FORMATS = (
+    "999",
+    "000",
+    "S999",
+    "999S",
+    "MI999",
+    "999MI",
+    "9,999.99",
+    "0G999D00",
+    "$99.9",
+    "S$0,000",
+    "99,99,9",
+    "S00000",
+    "999999.99",
+    ".99",
+    "9.",
+    "S9.",
+    "9.MI",
+    "0,999S",
+    "9,0,9",
+)
+NUMBERS = (
+    "0",
+    "1",
+    "-1",
+    "12",
+    "-12",
+    "123",
+    "1234",
+    "-1234",
+    "99999",
+    "0.5",
+    "-0.5",
+    "1.25",
+    "-12.50",
+    "0.05",
+    "1234.5",
+    "CAST(NULL AS INT)",
+    "100.00",
+)
 DOUBLES = pa.table(
     {
         "d": [
@@ -44,13 +84,24 @@ def test_casts(spark: SparkSession, catalog: Catalog, tmp_path: Path) -> None:
             "SELECT unix_timestamp('2026-01-31 12:00:00'), unix_timestamp('31.01.2026', 'dd.MM.yyyy'), to_unix_timestamp('2026-01-31', 'yyyy-MM-dd')",
             "SELECT to_date('1/2/2026', 'M/d/yyyy'), to_date('31.12.2026', 'd.M.yyyy'), to_timestamp('2026-1-2 3:04', 'yyyy-M-d H:mm'), try_to_timestamp('13/40/2026', 'M/d/yyyy')",
             "SELECT to_number('454', '999'), to_number('12,454.8', '99,999.9'), to_number('$78.12', '$99.99'), to_number(NULL, '9')",
+            "SELECT to_number('454', '000'), to_number('-12.5', 'S99.9'), to_number('+7', 'S9'), to_number('12-', '99MI'), to_number('1,234.5', '9G999D99'), to_number('7', '9,999'), to_number(',7', '9,999'), to_number('.5', '9.9'), to_number('5.', '9.9'), to_number('$1', 'S$9'), to_number('-0', 'MI9'), to_number('0,007', '0,999')",
+            "SELECT try_to_number('1234', '999'), try_to_number('1x', '99'), try_to_number('12', '000'), try_to_number('1.23', '9.9'), try_to_number('1,2', '99')",
+            *(
+                f"SELECT to_char(x, '{one}'), to_char(m, '{one}'), to_char(s, '{one}'), to_char(id, '{one}') FROM t"
+                for one in FORMATS
+            ),
+            *(
+                f"SELECT {', '.join(f'to_char({number}, {one!r})' for number in NUMBERS)}"
+                for one in FORMATS
+            ),
             "SELECT to_char(DATE '2026-01-31', 'yyyy/MM'), to_varchar(timestamp_seconds(x), 'HH:mm') FROM t",
         )
         both.refused(
             "SELECT CAST('1e3' AS DECIMAL(5, 0))",
             "SELECT CAST('٣' AS DECIMAL(5, 0))",
-            "SELECT to_number('12454', '99,999')",
-            "SELECT to_char(12, '999')",
+            "SELECT to_char(12, '999PR')",
+            "SELECT to_char(1.5D, '9.9')",
+            "SELECT to_number(' 12', '99')",
         )
 
 
