@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,9 @@ from paimonlab.sql_engine.tree import check_parts
 _OF_NOTHING = frozenset({"count", "count_if"})
 """Aggregates that have a value for no rows."""
 _NUMBERS = frozenset({"sum", "avg", "mean"})
+
+_PLAIN = re.compile(r"[0-9]+([.][0-9]+)?")
+"""Numbers that a column is called as they are written."""
 
 
 def rewritten(source: exp.Expression, names: Sequence[str], pivot: exp.Pivot) -> exp.Query:
@@ -79,6 +83,8 @@ def _pivoted(source: exp.Expression, names: Sequence[str], pivot: exp.Pivot) -> 
         literal = constant.this if sign else constant
         if not isinstance(literal, exp.Literal):
             raise NotTranslatedError("PIVOT FOR what is not a literal", "PIVOT")
+        if not literal.is_string and not _PLAIN.fullmatch(literal.name):
+            raise NotTranslatedError(f"PIVOT FOR {literal.name}", "PIVOT")
         called = sign + literal.name
         if isinstance(value, exp.PivotAlias):
             called = value.args["alias"].name

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from paimonlab.errors import ColumnNotFoundError, SchemaError
-from paimonlab.sql_engine import kinds, time_windows
+from paimonlab.sql_engine import kinds, time_windows, zeros
 from paimonlab.sql_engine.conditions import where_members
 from paimonlab.sql_engine.exploding import NAMES as EXPLODING
 from paimonlab.sql_engine.exploding import listed
@@ -182,7 +183,8 @@ class QueryTranslator:
         lists.takes_stars = True
         lists.windows = {one.this.name.lower(): one for one in node.args.get("windows") or ()}
         chosen = self._chosen(node, lists)
-        grouped = self._groups(node, scope, chosen)
+        keys: list[Value] = []
+        grouped = self._groups(node, scope, chosen, keys)
         having = node.args.get("having")
         check_grouping_id(node)
         some = "count(*) > 0" if has_totals(node) else ""
@@ -199,7 +201,19 @@ class QueryTranslator:
         if distinct is not None:
             check_parts(distinct)
             check_comparable(chosen, "DISTINCT")
-        texts = ", ".join(_output(value, number) for number, value in enumerate(chosen))
+        parts = list(node.expressions) if len(node.expressions) == len(chosen) else []
+        outputs = [
+            replace(value, text=zeros.of_group(value, part, keys))
+            for value, part in itertools.zip_longest(chosen, parts)
+        ]
+        if distinct is not None:
+            outputs = [
+                replace(value, text=zeros.without_sign(value.text, value.kind))
+                if zeros.has_sign(value.kind)
+                else value
+                for value in chosen
+            ]
+        texts = ", ".join(_output(value, number) for number, value in enumerate(outputs))
         which = "DISTINCT " if distinct is not None else ""
         text = f"SELECT {which}{texts}{begin}{filtered}{grouped}"
         text += self._qualified(node, scope, chosen)
@@ -289,14 +303,23 @@ class QueryTranslator:
         value = listed(name, lists.value(call.expressions[0]))
         return replace(value, name=part.alias) if isinstance(part, exp.Alias) else value
 
-    def _groups(self, node: exp.Select, scope: Scope, chosen: Sequence[Value]) -> str:
+    def _groups(
+        self, node: exp.Select, scope: Scope, chosen: Sequence[Value], keys: list[Value]
+    ) -> str:
+        """Translate GROUP BY; its keys are added to ``keys``."""
+
         def key(part: exp.Expression) -> Value:
             if isinstance(part, exp.Literal) and not part.is_string:
-                return _at(part, chosen, "GROUP BY")
-            translator = self._translator(scope, "none")
-            translator.aliases = {one.name.lower(): one for one in chosen}
-            return translator.value(part)
+                keys.append(_at(part, chosen, "GROUP BY"))
+            else:
+                translator = self._translator(scope, "none")
+                translator.aliases = {one.name.lower(): one for one in chosen}
+                keys.append(translator.value(part))
+            return keys[-1]
 
+        group = node.args.get("group")
+        if group is not None and group.args.get("all"):
+            keys += chosen  # what is none of them has an aggregate
         return groups(node, key, chosen)
 
     def _order(
@@ -371,12 +394,16 @@ class QueryTranslator:
                 types = f"{spark_type(mine)} and {spark_type(other)}"
                 raise NotTranslatedError(f"{word} of {types}", word)
             columns.append((name, kind))
-        sides = " {} ".format(word if node.args.get("distinct") else f"{word} ALL").join(
-            self._as(side, columns) for side in (left, right)
+        is_all = not node.args.get("distinct")
+        is_grouped = word != "UNION" or not is_all
+        sides = f" {word}{' ALL' if is_all else ''} ".join(
+            self._as(side, columns, is_grouped=is_grouped) for side in (left, right)
         )
         return Translated(sides, tuple(columns))
 
-    def _as(self, side: Translated, columns: Sequence[tuple[str, Kind]]) -> str:
+    def _as(
+        self, side: Translated, columns: Sequence[tuple[str, Kind]], *, is_grouped: bool
+    ) -> str:
         text, relation = self.relation(side, ())
         parts = []
         for number, (column, (_, kind)) in enumerate(zip(relation.columns, columns, strict=True)):
@@ -384,6 +411,8 @@ class QueryTranslator:
             sql = column.text
             if not is_same and column.kind is not None:
                 sql = cast(Value(column.text, column.kind, column.name), kind).text
+            if is_grouped and zeros.has_sign(kind):
+                sql = zeros.without_sign(sql, kind)
             parts.append(f"{sql} AS o{number}")
         return f"(SELECT {', '.join(parts)} FROM {text})"
 

@@ -369,6 +369,9 @@ SELECT id, name FROM db.staff ORDER BY id LIMIT 5 OFFSET 10;
 -- between columns
 SELECT count(*) FROM db.lineitem WHERE l_shipdate BETWEEN l_commitdate AND l_receiptdate;
 
+-- delivery days and the longest
+SELECT l_shipmode, avg(datediff(l_receiptdate, l_shipdate)) AS days, max(l_receiptdate - l_shipdate) AS longest FROM db.lineitem GROUP BY l_shipmode ORDER BY l_shipmode;
+
 -- delivery days without intervals
 SELECT l_shipmode, avg(datediff(l_receiptdate, l_shipdate)) AS days FROM db.lineitem GROUP BY l_shipmode ORDER BY l_shipmode;
 

@@ -16,9 +16,6 @@ SELECT count(*) >= 0 AS ok FROM db.events TABLESAMPLE (100 PERCENT);
 -- uuid and random
 SELECT length(uuid()) AS n, rand() < 1 AS r, length(cast(current_timestamp() AS STRING)) > 0 AS t;
 
--- delivery days
-SELECT l_shipmode, avg(datediff(l_receiptdate, l_shipdate)) AS days, max(l_receiptdate - l_shipdate) AS longest FROM db.lineitem GROUP BY l_shipmode ORDER BY l_shipmode;
-
 -- numbers in a text
 SELECT concat('score: ', score) FROM db.events;
 

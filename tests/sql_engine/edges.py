@@ -455,7 +455,7 @@ class EdgeQueries:
                 "SELECT q FROM {e}",
                 "SELECT i FROM {e}",
                 "SELECT big FROM {e}",
-                "SELECT CAST(p AS DECIMAL(30, 10)) FROM {e}",
+                "SELECT CAST(q AS DECIMAL(30, 10)) FROM {e}",
                 "SELECT 1.5",
                 "SELECT NULL",
                 "SELECT y FROM {e} WHERE o",

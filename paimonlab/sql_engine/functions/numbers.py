@@ -172,7 +172,9 @@ def _sign(name: str) -> Translate:
     def translate(values: Sequence[Value]) -> Value:
         expect(values, one_of(*kinds.WHOLE, kinds.DOUBLE))
         sql = cast(values[0], kinds.DOUBLE).text
-        text = f"CAST(sign({sql}) AS DOUBLE)"
+        text = (
+            f"(CASE WHEN {sql} = 0 OR isnan({sql}) THEN {sql} ELSE CAST(sign({sql}) AS DOUBLE) END)"
+        )
         return Value(text, kinds.DOUBLE, named(name, values))
 
     return translate
