@@ -34,7 +34,7 @@ from paimonlab.datafile.opening import (
     require_supported,
 )
 from paimonlab.datafile.row_conditions import RowCondition, RowLook
-from paimonlab.datafile.row_pieces import FEW_ROWS, RowPieces
+from paimonlab.datafile.row_pieces import FEW_ROWS, WORTH_DOUBTING_ROWS, RowPieces
 from paimonlab.errors import CorruptDataError
 from paimonlab.formats.data_format import DataInput, open_input
 from paimonlab.formats.parquet.cut import RowRanges, count_rows, ranges_of_rows
@@ -241,10 +241,12 @@ class DataFile(Struct, frozen=True):
         asking = self._evolution(asked)
         pieces = self._pieces()
         ranges = pieces.wanted_rows(group, asking, predicate, keep)
-        is_few = count_rows(ranges) <= FEW_ROWS
-        if not is_few and predicate is not None and look.condition is None:
+        row_count = count_rows(ranges)
+        is_few = row_count <= FEW_ROWS
+        is_many = row_count > WORTH_DOUBTING_ROWS
+        if is_many and predicate is not None and look.condition is None:
             doubtful = pieces.doubtful_rows(group, asking, predicate)
-            if count_rows(doubtful) <= _FEW_DOUBTS * count_rows(ranges):
+            if count_rows(doubtful) <= _FEW_DOUBTS * row_count:
                 evolution = self._evolution(wanted)
                 for start, rows in pieces.of_group(group, ranges, evolution, batch_rows):
                     is_asked = _overlaps(doubtful, start - group.first_row, rows.num_rows)

@@ -21,6 +21,9 @@ from paimonlab.spec.types.data_types import DataField
 
 FEW_ROWS = 1 << 14
 """Rows of which all columns are read at once: reading twice costs more than what is spared."""
+WORTH_DOUBTING_ROWS = 1 << 17
+"""Rows of which it is worth finding out by statistics that a predicate is true: fewer are asked
+sooner."""
 _BATCH_BYTES = 16 << 20
 """What a batch should not be larger than."""
 
@@ -70,7 +73,7 @@ class RowPieces(Struct, frozen=True):
     def doubtful_groups(self, evolution: Evolution, predicate: Predicate) -> Collection[RowGroup]:
         """Find the row groups that may have a row of which a predicate is not true."""
         groups = self.content.row_groups
-        if all(group.row_count <= FEW_ROWS for group in groups):
+        if all(group.row_count <= WORTH_DOUBTING_ROWS for group in groups):
             return groups
         with referred_to_by(self.table):
             in_file = doubts(evolution.in_file(predicate))

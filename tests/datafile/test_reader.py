@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from msgspec import structs
 
-from paimonlab.datafile import row_conditions
+from paimonlab.datafile import reader, row_conditions, row_pieces
 from paimonlab.datafile.reader import DataFile
 from paimonlab.errors import CorruptDataError, UnsupportedError
 from paimonlab.spec.manifests.data_file import DataFileMeta
@@ -197,6 +197,8 @@ def test_rows_that_pages_tell_to_match_are_not_asked(
         return evaluate(predicate, rows)
 
     monkeypatch.setattr(row_conditions, "evaluate", counted)
+    for module in (reader, row_pieces):
+        monkeypatch.setattr(module, "WORTH_DOUBTING_ROWS", 1 << 14)
     with _open_sorted(path) as file:
         for low, most in ((0, 8192), (10_000, 20_480)):
             asked.clear()
