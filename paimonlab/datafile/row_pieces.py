@@ -21,7 +21,7 @@ from paimonlab.spec.types.data_types import DataField
 
 FEW_ROWS = 1 << 14
 """Rows of which all columns are read at once: reading twice costs more than what is spared."""
-WORTH_DOUBTING_ROWS = 1 << 17
+WORTH_DOUBTING_ROWS = 1 << 16
 """Rows of which it is worth finding out by statistics that a predicate is true: fewer are asked
 sooner."""
 _BATCH_BYTES = 16 << 20
