@@ -30,6 +30,7 @@ from tools import short_java
 
 _HERE = Path(__file__).parent
 _SECONDS_TO_START = 120
+_ATTEMPTS = 30
 _OPTIONS = (
     *("-Xmx256m", "-Xms64m", *short_java.OPTIONS),
     "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
@@ -123,12 +124,25 @@ class Broker:
             self._process.send_signal(signal.SIGCONT)
 
     def create(self, topic: str, partitions: int = 1, **options: str) -> None:
-        """Create a topic."""
+        """Create a topic.
+
+        One that a busy machine let wait takes no topics for a moment.
+        """
+        from confluent_kafka import KafkaError, KafkaException  # noqa: PLC0415 - an extra
         from confluent_kafka.admin import NewTopic  # noqa: PLC0415 - an extra
 
         config = {name.replace("_", "."): value for name, value in options.items()}
-        made = self.admin.create_topics([NewTopic(topic, partitions, 1, config=config)])
-        made[topic].result(30)
+        for attempt in range(_ATTEMPTS):
+            made = self.admin.create_topics([NewTopic(topic, partitions, 1, config=config)])
+            try:
+                made[topic].result(30)
+            except KafkaException as error:
+                is_fenced = error.args[0].code() == KafkaError.INVALID_REPLICATION_FACTOR
+                if not is_fenced or attempt == _ATTEMPTS - 1:
+                    raise
+                time.sleep(1)
+            else:
+                return
 
     @cached_property
     def admin(self) -> Any:
