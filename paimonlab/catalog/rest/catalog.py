@@ -144,6 +144,8 @@ class RestCatalog(ViewCatalog, FunctionCatalog, FormatTableCatalog, PlacedTableC
         As of `Catalog`.
     """
 
+    reads_schema_files = False
+
     def __init__(
         self,
         client: RestClient,
