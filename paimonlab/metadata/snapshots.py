@@ -11,6 +11,7 @@ from collections.abc import Callable, MutableSequence, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from time import sleep
+from typing import TypeVar
 
 from paimonlab.errors import (
     CorruptMetadataError,
@@ -28,6 +29,7 @@ from paimonlab.storage import FileIO
 from paimonlab.storage.schemes import store_kind
 from paimonlab.storage.together import asked_together
 
+T = TypeVar("T")
 _MOST_OVERTAKEN = 16
 """How often the newest snapshot may go before it is read."""
 _LISTED_EVERY = 100
@@ -486,6 +488,9 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
         CorruptMetadataError
             If ids are missing, and it is unclear which snapshots belong to the table.
         """
+        return _looked_again(self._chain)
+
+    def _chain(self) -> tuple[Sequence[int], tuple[int, ...]]:
         ids: Sequence[int] = ()
         first = 0
         strays: tuple[int, ...] = ()
@@ -610,8 +615,8 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
             )
 
 
-def _looked_again(find: Callable[[], int | None]) -> int | None:
-    """Find a snapshot, after a pause once more if the table looks damaged.
+def _looked_again(find: Callable[[], T]) -> T:
+    """Find snapshots, after a pause once more if the table looks damaged.
 
     A rollback or a commit of others may have moved a snapshot aside for a moment, or written the
     hint a moment too late.
