@@ -58,6 +58,8 @@ class DroppedJob:
     """The process that runs it, which must be stopped before; None: none does."""
     unfinished_epoch: int | None
     """The epoch that is committed to the tables that lack it; None: none is amiss."""
+    not_committed: tuple[str, ...] = ()
+    """Why tables could not take that epoch, whose rows they lack then; () in a dry run."""
     consumers: tuple[str, ...]
     """Tables from which its consumer goes, which keeps snapshots from expiry."""
     tags: tuple[str, ...]
@@ -74,7 +76,7 @@ class DroppedJob:
 
     def __str__(self) -> str:
         gone = [f"notes in {self.folder}"]
-        if self.unfinished_epoch is not None:
+        if self.unfinished_epoch is not None and not self.not_committed:
             gone.insert(0, f"epoch {self.unfinished_epoch} is committed to all of its tables first")
         if self.consumers:
             gone.append(f"consumer {user_of(self.job)} of {', '.join(self.consumers)}")
@@ -90,6 +92,7 @@ class DroppedJob:
             lines.append(f"tables that stay: {', '.join(stays)}")
         if self.running is not None:
             lines.append(f"it runs, and must be stopped before: {self.running}")
+        lines += [f"epoch {self.unfinished_epoch} is lacking: {one}" for one in self.not_committed]
         lines += map(str, self.left)
         return "\n".join(lines)
 
@@ -207,11 +210,14 @@ class _Drop:
                 for one in plan.at_source
                 if one.what in reasons
             ]
+        not_committed: list[str] = []
         if newest is not None and not newest[1]:
             try:
-                land(catalog, files.job, newest[0])
+                failed = land(catalog, files.job, newest[0]).failed
             except IngestStateError as error:  # no later run will be able to, either
-                logger.warning("%s", error)
+                not_committed = [str(error)]
+            else:
+                not_committed = [f"{name}: {reason}" for name, reason in failed.items()]
         letters = [plan.dead_letters] if plan.dead_letters is not None else []
         for name in (*plan.tables, *letters):
             table = catalog.table(name)
@@ -224,6 +230,7 @@ class _Drop:
         return replace(
             plan,
             is_dry_run=False,
+            not_committed=tuple(not_committed),
             at_source=tuple(one for one in plan.at_source if one not in stayed),
             left=tuple(left),
         )

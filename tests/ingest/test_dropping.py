@@ -231,3 +231,29 @@ def test_a_source_that_holds_nothing_is_not_asked(catalog: pm.Catalog) -> None:
     job.run()
     assert job.drop().at_source == ()
     assert catalog.table("ods.t").consumers.list() == {}
+
+
+def test_a_table_that_cannot_take_the_unfinished_epoch_is_named(
+    catalog: pm.Catalog, shop: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published = JobFiles.publish
+
+    def killed(files: JobFiles, epoch: Any) -> None:
+        published(files, epoch)
+        raise KeyboardInterrupt
+
+    job = _job(catalog, shop)
+    job.run()
+    shop.insert("a.keyed", (3, "c"))
+    with monkeypatch.context() as patched:
+        patched.setattr(JobFiles, "publish", killed)
+        with pytest.raises(KeyboardInterrupt):
+            _job(catalog, shop).run()
+    catalog.drop_table("ods.keyed")
+
+    dropped = drop_noted(catalog, "job")
+
+    (said,) = dropped.not_committed
+    assert said.startswith("ods.keyed: ")
+    assert f"epoch {dropped.unfinished_epoch} is lacking: ods.keyed" in str(dropped)
+    assert "is committed to all" not in str(dropped)
