@@ -35,6 +35,7 @@ from paimonlab.metadata.branches import BranchManager
 from paimonlab.metadata.layout import MIGRATION_PLAN, TableLayout
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
+from paimonlab.metadata.tags import TagManager
 from paimonlab.progress import Progress
 from paimonlab.storage import FileIO, join
 from paimonlab.workers import Workers, side_by_side
@@ -198,6 +199,8 @@ def find_orphans(
     now = datetime.now(UTC)
     cutoff = int(older_than.timestamp() * 1000)
     old_files = list(stored_files(history, branches, before_millis=cutoff, workers=workers))
+    copies = _last_copies(branches, io)
+    old_files = [file for file in old_files if file.name not in copies]
     # A branch that was created since may need files that were listed.
     roots = list(_roots(_branches(layout, io), io)) if old_files else []
     used = used_names(roots, layout, io, {file.name for file in old_files}, progress)
@@ -275,6 +278,23 @@ def _branches(layout: TableLayout, file_io: FileIO) -> list[TableLayout]:
                 "delete it",
             )
     return branches
+
+
+def _last_copies(branches: Iterable[TableLayout], file_io: FileIO) -> frozenset[str]:
+    """Return the names of guards of snapshots that are nowhere else.
+
+    Whoever moved one aside may be about to put it back, or died before that; a guard is as old as
+    its snapshot. That of one that expired is the last copy only until the next expires.
+    """
+    names = set[str]()
+    for branch in branches:
+        guards = TagManager(file_io, branch).guards()
+        ids = SnapshotManager(file_io, branch).ids() if guards else []
+        for path, tag in guards:
+            snapshot_id = tag.to_snapshot().id
+            if snapshot_id not in ids and (not ids or snapshot_id >= ids[0] - 1):
+                names.add(path.rpartition("/")[2])
+    return frozenset(names)
 
 
 def _roots(branches: Iterable[TableLayout], file_io: FileIO) -> Iterator[Root]:

@@ -303,3 +303,30 @@ def test_partitions_and_other_folders_of_data_are_looked_at(tmp_path: Path) -> N
     }
     assert table.scan().count() == 1
     assert not external.exists()
+
+
+@pytest.mark.parametrize(
+    ("moved", "gone", "is_kept"),
+    [(2, (), True), (4, (), True), (1, (), True), (1, (2,), False), (2, (1,), True)],
+)
+def test_the_last_copy_of_a_snapshot_that_was_moved_aside_is_no_orphan(
+    tmp_path: Path, moved: int, gone: tuple[int, ...], *, is_kept: bool
+) -> None:
+    """Of four snapshots; who moved one died before it was put back."""
+    catalog = pl.connect(tmp_path)
+    catalog.create_database("db")
+    table = catalog.create_table("db.t", {"a": "INT"})
+    for number in range(4):
+        table.write([{"a": number}])
+    folder = Path(table.path)
+    (folder / "tag").mkdir()
+    guard = folder / "tag" / f".tag-{moved}.{uuid.uuid4()}.guard.tmp"
+    (folder / "snapshot" / f"snapshot-{moved}").rename(guard)
+    for snapshot_id in gone:
+        (folder / "snapshot" / f"snapshot-{snapshot_id}").unlink()
+    grow_old(table)
+
+    orphans = pl.connect(tmp_path).table("db.t").maintenance.remove_orphan_files(dry_run=False)
+
+    assert (str(guard) in orphans.paths) != is_kept
+    assert guard.exists() == is_kept
