@@ -19,6 +19,8 @@ TAG_PREFIX = "tag-"
 BRANCH_PREFIX = "branch-"
 CONSUMER_PREFIX = "consumer-"
 CHANGELOG_PREFIX = "changelog-"
+GUARD_END = ".guard.tmp"
+"""How names of snapshots end that are kept beside tags for an operation under way."""
 LATEST = "LATEST"
 EARLIEST = "EARLIEST"
 MIGRATION_PLAN = "migration.json"
@@ -45,6 +47,10 @@ class TableLayout(Struct, frozen=True):
     def on_branch(self, branch: str | None) -> TableLayout:
         """Return the layout of another branch of the table; None: the main branch."""
         return replace(self, branch=branch)
+
+    def guard_start(self, snapshot_id: int) -> str:
+        """Return how names of guards of a snapshot begin."""
+        return f".{TAG_PREFIX}{snapshot_id}."
 
     @property
     def branches_folder(self) -> str:

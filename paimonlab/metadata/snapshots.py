@@ -21,7 +21,7 @@ from paimonlab.errors import (
 )
 from paimonlab.metadata.hints import numbered, read_hint, write_hint
 from paimonlab.metadata.last_seen import snapshot_ids
-from paimonlab.metadata.layout import SNAPSHOT_PREFIX, TableLayout
+from paimonlab.metadata.layout import GUARD_END, SNAPSHOT_PREFIX, TableLayout
 from paimonlab.metadata.schemas import SchemaManager, gone_hint
 from paimonlab.metadata.table_files import NumberedFiles
 from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
@@ -610,9 +610,17 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
         if holes:
             raise CorruptMetadataError(
                 self._layout.snapshot_folder,
-                f"snapshot {', '.join(holes[:5])} is missing between {ids[0]} and {last}; restore "
-                "it before you write",
+                f"snapshot {', '.join(holes[:5])} is missing between {ids[0]} and {last}; "
+                f"{self._remedy(int(holes[0]))} before you write",
             )
+
+    def _remedy(self, snapshot_id: int) -> str:
+        """Say how a snapshot comes back that is missing: who moved it aside may have died."""
+        start = self._layout.guard_start(snapshot_id)
+        for name in self._file_io.list_names(self._layout.tag_folder):
+            if name.startswith(start) and name.endswith(GUARD_END):
+                return f"move its copy {self._layout.tag_folder}/{name} back there"
+        return "restore it"
 
 
 def _looked_again(find: Callable[[], T]) -> T:

@@ -20,14 +20,13 @@ from paimonlab.errors import (
     SnapshotExpiredError,
     TagNotFoundError,
 )
-from paimonlab.metadata.layout import TAG_PREFIX, TableLayout
+from paimonlab.metadata.layout import GUARD_END, TAG_PREFIX, TableLayout
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.metadata.take_back import take_back
 from paimonlab.spec.decoding import ready
 from paimonlab.spec.snapshot import Snapshot, Tag
 from paimonlab.storage import FileIO, safe_join
 
-_GUARD = ".guard.tmp"
 _SUCCESS_FOLDER = "tag-success-file"
 """Beside the tags: files for others to see that a tag is there."""
 
@@ -67,7 +66,7 @@ class TagManager:
         folder = self._layout.tag_folder
         snapshots = []
         for name in self._file_io.list_names(folder):
-            if name.endswith(_GUARD):
+            if name.endswith(GUARD_END):
                 with suppress(FileNotFoundError):
                     path = f"{folder}/{name}"
                     snapshots.append((path, _decoded(self._file_io.read(path), path)))
@@ -155,7 +154,7 @@ class TagManager:
     def guard_path(self, snapshot: Snapshot) -> str:
         """Return a new path of a guard: a snapshot that is moved there is still kept."""
         folder = self._layout.tag_folder
-        return f"{folder}/.{TAG_PREFIX}{snapshot.id}.{uuid.uuid4()}{_GUARD}"
+        return f"{folder}/{self._layout.guard_start(snapshot.id)}{uuid.uuid4()}{GUARD_END}"
 
     @contextmanager
     def guarded(self, snapshots: Sequence[Snapshot]) -> Iterator[None]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -95,6 +96,16 @@ def test_a_hole_is_refused_before_a_commit(tmp_path: Path) -> None:
     manager = _manager(tmp_path, 3, 5, 6, latest="3")
 
     with pytest.raises(CorruptMetadataError, match="snapshot 4 is missing"):
+        manager.latest_before_commit()
+
+
+def test_the_copy_of_a_missing_snapshot_is_named(tmp_path: Path) -> None:
+    manager = _manager(tmp_path, 3, 4, 5, 6, latest="3")
+    copy = tmp_path / "tag" / ".tag-4.1b4e28ba-2fa1-11d2-883f-0016d3cca427.guard.tmp"
+    copy.parent.mkdir()
+    (tmp_path / "snapshot" / "snapshot-4").rename(copy)
+
+    with pytest.raises(CorruptMetadataError, match=f"move its copy {re.escape(str(copy))} back"):
         manager.latest_before_commit()
 
 
