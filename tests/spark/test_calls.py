@@ -42,8 +42,10 @@ def tables(catalog: Catalog) -> None:
 def calls(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, statement: str, most: int) -> int:
     """Count those of a statement that ran before; again where others may be among them.
 
-    Whoever shows the progress of a slow statement asks the JVM, too, as often as time allows.
+    Whoever shows the progress of a slow statement asks the JVM, too, as often as time allows. Where
+    frames are cached, each INSERT looks at them in a session of its own.
     """
+    spark.catalog.clearCache()
 
     def run() -> object:
         return spark.sql(statement).collect()
