@@ -85,7 +85,7 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
     """Whether databases have options, such as ``comment``."""
     takes_places = False
     """Whether who creates a table may say where it is, by the option ``path``."""
-    reads_schema_files = True
+    _reads_schema_files = True
     """Whether schemas come from the files of tables, not from what a server says of them."""
 
     def __init__(
@@ -891,7 +891,7 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
             iceberg_catalog=partial(_iceberg_catalog, identifier),
             lookup_folder=self.lookup_folder,
         )
-        is_from_file = self.reads_schema_files and store.kept is None
+        is_from_file = self._reads_schema_files and store.kept is None
         store.schemas.begin_at(schema, is_from_file=is_from_file)
         definition = TableDefinition(name=store.name, schema=schema, options=options)
         return Table(identifier, definition, store)

@@ -705,8 +705,7 @@ def ask_job(catalog: Catalog, name: str, verb: Verb, what: str = "") -> str | No
     files = files_of(catalog, name)
     owner = leases.owner_of(files.file_io, files.folder)
     if owner is None:
-        names = [job.name for job in noted_jobs(catalog)]
-        raise NotFoundError(f"there is no ingest job {name!r}.{close_matches(name, names)}")
+        raise _no_job(name, noted_jobs(catalog))
     since = leases.runs(files.file_io, files.folder, owner, leases.LIVES_MILLIS, now_millis())
     if since is None and verb in ("pause", "resume", "stop"):
         raise IngestStateError(name, f"no process runs it, so there is nothing to {verb}")
@@ -742,10 +741,15 @@ def drop_noted(
         As there.
     """
     files = files_of(catalog, name, state)
-    names = [job.name for job in noted_jobs(catalog, state)]
-    if name not in names:
-        raise NotFoundError(f"there is no ingest job {name!r}.{close_matches(name, names)}")
+    noted = noted_jobs(catalog, state)
+    if all(job.name != name for job in noted):
+        raise _no_job(name, noted)
     return drop_job(catalog, files, dry_run=dry_run, with_dead_letters=dead_letters)
+
+
+def _no_job(name: str, noted: Sequence[NotedJob]) -> NotFoundError:
+    hint = close_matches(name, [job.name for job in noted])
+    return NotFoundError(f"there is no ingest job {name!r}.{hint}")
 
 
 def noted_jobs(catalog: Catalog, state: str | None = None) -> list[NotedJob]:

@@ -144,7 +144,7 @@ class RestCatalog(ViewCatalog, FunctionCatalog, FormatTableCatalog, PlacedTableC
         As of `Catalog`.
     """
 
-    reads_schema_files = False
+    _reads_schema_files = False
 
     def __init__(
         self,
