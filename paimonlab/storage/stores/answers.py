@@ -27,15 +27,16 @@ _KINDS = {
     "Decode": "the answer was cut short",
 }
 _NO_BUCKET = ("NoSuchBucket", "ContainerNotFound")
-_EXISTS = frozenset(("FileAlreadyExists", "BlobAlreadyExists"))
+_EXISTS = frozenset(("FileAlreadyExists", "BlobAlreadyExists", "ObjectAlreadyExists"))
 """Codes of 409 that say what 412 does elsewhere."""
 _FULL = "507"
 _NO_ROOM = {
     "QuotaExceeded": errno.EDQUOT,
+    "InsufficientStorageSpace": errno.EDQUOT,
     "XMinioAdminBucketQuotaExceeded": errno.EDQUOT,
     "XMinioStorageFull": errno.ENOSPC,
 }
-"""What Ceph and MinIO call it."""
+"""What Ceph, OBS and MinIO call it."""
 _BROKEN_ANSWERS = 3
 """After which a question is given up."""
 _REFUSED = frozenset(("400", "401", "403", "404", "405", "411", "413", "501"))

@@ -3,7 +3,9 @@
 Sources: apache/paimon@1.3.1 ``OSSFileIO``, ``COSNFileIO``, ``OBSFileIO``; Hadoop's Aliyun and COS
 connectors; help.aliyun.com, "Use AWS SDKs to access OSS" (hosts) and "PutObject"
 (``x-oss-forbid-overwrite``); cloud.tencent.com/document/product/436/7749
-(``x-cos-forbid-overwrite``).
+(``x-cos-forbid-overwrite``). support.huaweicloud.com, "Uploading an Object - PUT", has no condition
+among the headers of OBS; ``x-obs-forbid-overwrite`` is what clients of others send it. The probe of
+`paimonlab.storage.stores.probing` finds out whether it is kept.
 """
 
 from __future__ import annotations
@@ -97,7 +99,7 @@ def obs_options(options: Mapping[str, str]) -> S3Options:
         endpoint=endpoint,
         region=known["region"] if known else "",
         is_path_style=bool(given.boolean("path.style.access")),
-        forbid_header="",
+        forbid_header="x-obs-forbid-overwrite",
     )
 
 

@@ -126,6 +126,25 @@ def cos_warehouse() -> Iterator[Mapping[str, str]]:
         }
 
 
+@pytest.fixture
+def obs_service() -> Iterator[scripted.Service]:
+    """A server of OBS that follows its documentation."""
+    with scripted.serving("obs") as service:
+        yield service
+
+
+@pytest.fixture
+def obs_warehouse(obs_service: scripted.Service) -> Mapping[str, str]:
+    """Options of a catalog there."""
+    return {
+        "warehouse": "obs://lake/w",
+        "fs.obs.endpoint": obs_service.url,
+        "fs.obs.path.style.access": "true",
+        "fs.obs.access.key": scripted.KEY,
+        "fs.obs.secret.key": scripted.SECRET,
+    }
+
+
 def oss_options_of(url: str) -> Mapping[str, str]:
     """Return the options of a catalog on a server of OSS."""
     return {

@@ -42,7 +42,13 @@ _BODIES: Mapping[Fault, tuple[str, str]] = {
 }
 """What MinIO and Ceph answer, code and message."""
 _CONDITIONS = frozenset(
-    ("if-none-match", "if-match", "x-goog-if-generation-match", "x-oss-forbid-overwrite")
+    (
+        "if-none-match",
+        "if-match",
+        "x-goog-if-generation-match",
+        "x-oss-forbid-overwrite",
+        "x-obs-forbid-overwrite",
+    )
 )
 
 

@@ -1,4 +1,4 @@
-"""Stores that have no server here, written from their documentation: GCS, OSS and COS.
+"""Stores that have no server here, written from their documentation: GCS, OSS, COS and OBS.
 
 Objects are in memory. Signatures, headers and conditions are checked as the services say they do:
 
@@ -9,7 +9,12 @@ Objects are in memory. Signatures, headers and conditions are checked as the ser
 * OSS: help.aliyun.com, "PutObject" (``x-oss-forbid-overwrite``: 409 ``FileAlreadyExists``, without
   effect where versioning is on; ``If-None-Match`` is answered by 400 ``NotImplemented``) and
   "DeleteMultipleObjects" (``Content-MD5`` is required);
-* COS: cloud.tencent.com/document/product/436/7749 (``x-cos-forbid-overwrite``).
+* COS: cloud.tencent.com/document/product/436/7749 (``x-cos-forbid-overwrite``);
+* OBS: support.huaweicloud.com, "Uploading an Object - PUT" (no condition is among its headers, so
+  ``If-None-Match`` and ``If-Match`` have no effect), "Deleting Objects" (``Content-MD5`` is
+  required) and "OBS Server-Side Error Codes". ``x-obs-forbid-overwrite`` (409
+  ``ObjectAlreadyExists``) is in no page that was found; clients of others send it, and take this
+  answer.
 """
 
 from __future__ import annotations
@@ -32,7 +37,9 @@ from xml.sax.saxutils import escape, unescape
 from tests.listening import listening
 
 KEY, SECRET, TOKEN = "AKzqhush", "SKzqhush", "BTzqhush"
-Dialect = Literal["gcs", "oss", "cos"]
+Dialect = Literal["gcs", "oss", "cos", "obs"]
+_EXISTS = {"obs": "ObjectAlreadyExists"}
+"""What is said of an object that was not to be overwritten, where it is not OSS's code."""
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 
 
@@ -65,7 +72,9 @@ class Service:
     dialect: Dialect
     url: str = ""
     is_versioned: bool = False
-    """Where it is, OSS and COS do not look at their header."""
+    """Where it is, OSS, COS and OBS do not look at their header."""
+    errors: list[tuple[int, str]] = field(default_factory=list)
+    """What the next requests that write an object are answered, without effect."""
     objects: dict[str, Stored] = field(default_factory=dict)
     uploads: dict[str, dict[int, bytes]] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -78,6 +87,8 @@ class Service:
     def put(self, key: str, data: bytes, headers: Mapping[str, str]) -> Stored:
         """Store an object if its conditions hold."""
         with self.lock:
+            if self.errors:
+                raise RefusalError(*self.errors.pop(0))
             self._check(self.objects.get(key), headers)
             prefix = "x-goog-meta-" if self.dialect == "gcs" else "x-amz-meta-"
             meta = {name: text for name, text in headers.items() if name.startswith(prefix)}
@@ -90,11 +101,11 @@ class Service:
             if wanted is not None and int(wanted) != (there.generation if there else 0):
                 raise RefusalError(412, "PreconditionFailed")
             return
-        if "if-none-match" in headers or "if-match" in headers:
+        if self.dialect != "obs" and ("if-none-match" in headers or "if-match" in headers):
             raise RefusalError(400, "NotImplemented")
         forbidden = headers.get(f"x-{self.dialect}-forbid-overwrite") == "true"
         if forbidden and there and not self.is_versioned:
-            raise RefusalError(409, "FileAlreadyExists")
+            raise RefusalError(409, _EXISTS.get(self.dialect, "FileAlreadyExists"))
 
     def check_signature(
         self, method: str, target: str, headers: Mapping[str, str], body: bytes
@@ -242,7 +253,7 @@ def serving(dialect: Dialect) -> Iterator[Service]:  # noqa: C901 - a class with
                 self._say(200, result.encode(), self._version(stored))
             elif command == "POST" and "delete" in query and service.dialect != "gcs":
                 digest = base64.b64encode(hashlib.md5(body).digest()).decode()
-                if service.dialect == "oss" and headers.get("content-md5") != digest:
+                if service.dialect != "cos" and headers.get("content-md5") != digest:
                     raise RefusalError(400, "InvalidDigest")
                 keys = [unescape(key) for key in re.findall("<Key>(.*?)</Key>", body.decode())]
                 with service.lock:

@@ -23,7 +23,7 @@ from tests.storage.stores.conftest import options_of
 _CEPH = pytest.param("ceph", marks=pytest.mark.interop)
 
 
-@pytest.fixture(params=["local", "s3", "azure", "gcs", "oss", "hdfs", _CEPH])
+@pytest.fixture(params=["local", "s3", "azure", "gcs", "oss", "obs", "hdfs", _CEPH])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[FileIO, str]:
     """A store and a folder in it."""
     if request.param == "local":

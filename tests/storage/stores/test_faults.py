@@ -52,7 +52,7 @@ def opened(proxy: Proxy, bucket: str) -> stores.ObjectFileIO:
     return stores.open_warehouse(options["warehouse"], options)
 
 
-@pytest.fixture(params=["s3", "azure", "gcs", "oss"])
+@pytest.fixture(params=["s3", "azure", "gcs", "oss", "obs"])
 def anywhere(request: pytest.FixtureRequest) -> Iterator[tuple[stores.ObjectFileIO, Proxy]]:
     """A store of each kind behind a proxy."""
     if request.param == "s3":

@@ -80,7 +80,7 @@ def test_tencent_and_huawei_are_reached_by_regions_and_endpoints() -> None:
     assert (cos.service, cos.endpoint) == ("COS", "https://cos.ap-guangzhou.myqcloud.com")
     assert (cos.region, cos.forbid_header) == ("ap-guangzhou", "x-cos-forbid-overwrite")
     assert (obs.service, obs.endpoint) == ("OBS", "https://obs.cn-north-4.myhuaweicloud.com")
-    assert (obs.region, obs.forbid_header) == ("cn-north-4", "")
+    assert (obs.region, obs.forbid_header) == ("cn-north-4", "x-obs-forbid-overwrite")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Tables on Azure, GCS, OSS, COS, HDFS and Ceph, and that nothing there shows secrets."""
+"""Tables on Azure, GCS, OSS, COS, OBS, HDFS and Ceph, and that nothing there shows secrets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.storage.stores.azurite import KEY
 from tests.storage.stores.proxy import proxy_of
 from tests.storage.stores.scripted import SECRET, TOKEN
 
-STORES = ("azure", "gcs", "oss", "cos", "hdfs")
+STORES = ("azure", "gcs", "oss", "cos", "obs", "hdfs")
 
 
 @pytest.fixture(params=[*STORES, pytest.param("ceph", marks=pytest.mark.interop)])
