@@ -103,6 +103,37 @@ def test_a_column_of_nulls_stays_one(pair: Pair, writer: Side) -> None:
     pair.assert_same("db.t", rows)
 
 
+@pytest.mark.parametrize("name", ["parquet", "orc", "avro"])
+def test_null_rows_whose_fields_take_no_nulls_stay_null(pair: Pair, name: str) -> None:
+    point = "ROW<x INT NOT NULL, name STRING NOT NULL, tags ARRAY<INT NOT NULL> NOT NULL>"
+    columns = {"k": "INT NOT NULL", "p": point, "a": f"ARRAY<{point}>", "m": f"MAP<INT, {point}>"}
+    options = {"bucket": "1", "write-only": "true", "file.format": name}
+    pair.create("us", "db.t", columns, pk=["k"], options=options)
+    kind = pa.struct({"x": pa.int32(), "name": pa.string(), "tags": pa.list_(pa.int32())})
+    some = {"x": 1, "name": "a", "tags": [2, 3]}
+    empty = {"x": 0, "name": "", "tags": []}
+    points = [some, None, empty, None, None]
+    lists = [[None, some, None], [], None, [empty], [None]]
+    values = {
+        "k": pa.array(range(5), pa.int32()),
+        "p": pa.array(points, kind),
+        "a": pa.array(lists, pa.list_(kind)),
+        "m": pa.array(
+            [points and [*enumerate(points)] for points in lists], pa.map_(pa.int32(), kind)
+        ),
+    }
+    rows = pa.table(values)
+
+    pair.write("us", "db.t", rows)
+    pair.write("us", "db.t", rows.slice(1, 2))
+    pair.assert_same("db.t", rows)
+    pair.java("compact", table="db.t", full=True)
+    pair.write("us", "db.t", rows.slice(3))
+    pair.open("db.t").compact(full=True)
+
+    pair.assert_same("db.t", rows)
+
+
 @pytest.mark.parametrize("creator", SIDES)
 def test_a_table_without_snapshots_is_empty(pair: Pair, creator: Side) -> None:
     pair.create(creator, "db.append", PRIMITIVES)

@@ -18,6 +18,7 @@ from paimonlab.formats.avro.blocks import SYNC_BYTES, Block, block_head, contain
 from paimonlab.formats.avro.encode import Encoded, encode_rows
 from paimonlab.formats.avro.options import AvroOptions
 from paimonlab.formats.avro.schema import record_schema
+from paimonlab.formats.hidden_nulls import columns_that_may_hide_nulls, without_hidden_nulls
 from paimonlab.formats.pending_rows import PendingRows
 from paimonlab.spec.types.arrow import arrow_schema
 from paimonlab.spec.types.data_types import DataField
@@ -52,6 +53,7 @@ class AvroWriter:
     ) -> None:
         self._fields = tuple(fields)
         self._schema = arrow_schema(fields)
+        self._may_hide_nulls = columns_that_may_hide_nulls(self._schema)
         codec, self._compress = compressor(options.compression, options.zstd_level)
         text = json.dumps(record_schema(fields), separators=(",", ":")).encode()
         self._sync = os.urandom(SYNC_BYTES)
@@ -69,6 +71,7 @@ class AvroWriter:
             If a value does not fit its column.
         """
         table = pa.table(rows) if isinstance(rows, pa.RecordBatch) else rows
+        table = without_hidden_nulls(table, self._may_hide_nulls)
         table = table.select(self._schema.names).cast(self._schema)
         for batch in table.to_batches(_PIECE_ROWS):
             self._pending.add(batch)

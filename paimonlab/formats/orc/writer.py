@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import orc
 
+from paimonlab.formats.hidden_nulls import columns_that_may_hide_nulls, without_hidden_nulls
 from paimonlab.formats.orc import tail as orc_tail
 from paimonlab.formats.orc.fields import check_fields, storage_type, stored, type_messages
 from paimonlab.formats.orc.options import OrcOptions
@@ -45,6 +46,7 @@ class OrcWriter:
         check_fields(fields)
         self._fields = tuple(fields)
         self._schema = arrow_schema(fields)
+        self._may_hide_nulls = columns_that_may_hide_nulls(self._schema)
         self._stored = pa.schema(
             [pa.field(field.name, storage_type(field.type)) for field in fields]
         )
@@ -75,6 +77,7 @@ class OrcWriter:
             If a value does not fit its column.
         """
         table = pa.table(rows) if isinstance(rows, pa.RecordBatch) else rows
+        table = without_hidden_nulls(table, self._may_hide_nulls)
         table = table.select(self._schema.names).cast(self._schema)
         for batch in table.to_batches():
             arrays = [

@@ -8,6 +8,7 @@ from typing import Self
 
 import pyarrow as pa
 
+from paimonlab.formats.hidden_nulls import columns_that_may_hide_nulls, without_hidden_nulls
 from paimonlab.formats.parquet.fields import file_schema, has_nanos
 from paimonlab.formats.parquet.options import ParquetOptions
 from paimonlab.formats.parquet.repetitive import may_have_dictionary, repetitive_columns
@@ -30,6 +31,8 @@ class FileShape:
     constant: tuple[str, ...] = ()
     """Columns of one value in each file. With a dictionary they are a few bytes, which nothing
     makes fewer: they are stored as they are, unless options name a codec."""
+    may_hide_nulls: tuple[str, ...] = ()
+    """Columns with rows whose fields are NOT NULL."""
 
     @classmethod
     def of(
@@ -63,11 +66,13 @@ class FileShape:
             repetitive=repetitive,
             levels=_levels(samples, repetitive or (), options),
             constant=tuple(constant) if by_column else (),
+            may_hide_nulls=columns_that_may_hide_nulls(schema),
         )
 
     def named(self, rows: pa.Table) -> pa.Table:
         """Give rows the schema of the file, unless that takes a cast or another order."""
         given = rows.schema
+        rows = without_hidden_nulls(rows, self.may_hide_nulls)
         if given.names == self.schema.names and given.types == self.schema.types:
             return pa.table(rows.columns, schema=self.schema)
         return rows

@@ -11,6 +11,7 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from paimonlab.formats.hidden_nulls import without_hidden_nulls
 from paimonlab.formats.parquet.file_shape import FileShape
 from paimonlab.formats.parquet.options import ParquetOptions
 from paimonlab.formats.parquet.parallel_groups import MOST_BYTES, ParallelGroups
@@ -78,6 +79,7 @@ class ParquetWriter:
         self._constant = shape.constant
         self._is_one_page = False
         self._schema = shape.schema
+        self._may_hide_nulls = shape.may_hide_nulls
         self._has_nanos = shape.has_nanos
         self._options = options
         self._codec = options.codec
@@ -161,6 +163,7 @@ class ParquetWriter:
 
     def _as_in_file(self, rows: pa.RecordBatch | pa.Table) -> pa.Table:
         given, wanted = rows.schema, self._schema
+        rows = without_hidden_nulls(rows, self._may_hide_nulls)
         if isinstance(rows, pa.Table) and given.equals(wanted):
             return rows
         if given.names == wanted.names and given.types == wanted.types:
