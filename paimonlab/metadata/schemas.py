@@ -189,7 +189,8 @@ class SchemaManager(NumberedFiles[TableSchema], written="table.schemas"):
 
     def list(self) -> list[TableSchema]:
         """Read all schemas, oldest first."""
-        return [self.get(schema_id) for schema_id in self.ids()]
+        reads = [partial(self.get, schema_id) for schema_id in self.ids()]
+        return asked_together(self._layout.table_path, reads)
 
     def publish(self, schema: TableSchema) -> bool:
         """Make a schema the current one if its id is still free.

@@ -370,17 +370,36 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
         -----
         Snapshots that expire while we read are left out.
         """
+        return [*self.newest(last)[0]]
+
+    def newest(self, last: int | None = None) -> tuple[Sequence[Snapshot], Sequence[int]]:
+        """Read the newest snapshots, as `list` does, and return the ids of all as well.
+
+        Parameters
+        ----------
+        last
+            At most this many; None: all.
+        """
         ids = self.ids()
         if not ids:
             self._check_exists()
-        chosen = ids if last is None else ids[max(len(ids) - last, 0) :]
-        snapshots = []
-        for snapshot_id in chosen:
-            try:
-                snapshots.append(self.get(snapshot_id))
-            except SnapshotNotFoundError:
-                continue
-        return snapshots
+        return self.those(ids if last is None else ids[max(len(ids) - last, 0) :]), ids
+
+    def those(self, ids: Sequence[int]) -> Sequence[Snapshot]:
+        """Read some snapshots, in their order; those that are gone are left out.
+
+        Parameters
+        ----------
+        ids
+            Which; a store is asked for several at the same time.
+        """
+        reads = [partial(self._bytes_of, snapshot_id) for snapshot_id in ids]
+        read = asked_together(self._layout.table_path, reads)
+        return [
+            self._decoded(snapshot_id, data)
+            for snapshot_id, data in zip(ids, read, strict=True)
+            if data is not None
+        ]
 
     def at_or_before(self, millis: int) -> Snapshot:
         """Return the newest snapshot that was committed at or before a time.

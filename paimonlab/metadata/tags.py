@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
+from functools import partial
 
 import msgspec
 
@@ -26,6 +27,7 @@ from paimonlab.metadata.take_back import take_back
 from paimonlab.spec.decoding import ready
 from paimonlab.spec.snapshot import Snapshot, Tag
 from paimonlab.storage import FileIO, safe_join
+from paimonlab.storage.together import asked_together
 
 _SUCCESS_FOLDER = "tag-success-file"
 """Beside the tags: files for others to see that a tag is there."""
@@ -55,11 +57,18 @@ class TagManager:
         tags: dict[str, Tag] = {}
         names: Sequence[str] | None = None
         while names != (names := self._names()):
-            tags = {}
-            for name in names:
-                with suppress(TagNotFoundError):
-                    tags[name] = self.get(name)
+            read = asked_together(self._layout.table_path, [partial(self._find, n) for n in names])
+            tags = {name: tag for name, tag in zip(names, read, strict=True) if tag is not None}
         return [*tags.items()]
+
+    def _find(self, name: str) -> Tag | None:
+        """Read a tag; None if there is none."""
+        try:
+            path = self._path(name)
+            data = self._file_io.read(path)
+        except (FileNotFoundError, ValueError):
+            return None
+        return _decoded(data, path)
 
     def guards(self) -> Sequence[tuple[str, Tag]]:
         """Read the snapshots that expiry must keep for operations under way, with their paths."""

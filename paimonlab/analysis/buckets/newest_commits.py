@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paimonlab.analysis.buckets.bucket_lives import Commit
-from paimonlab.errors import SnapshotExpiredError, SnapshotNotFoundError
+from paimonlab.errors import SnapshotExpiredError
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.scan.entries import fold
@@ -13,6 +13,9 @@ from paimonlab.scan.live_files import delta_manifests_of, in_real_buckets, read_
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.compacting.keyed import Keep
 from paimonlab.table.store import TableStore
+
+_READ_AT_ONCE = 16
+"""Snapshots that a store is asked for together."""
 
 
 def newest_commits(
@@ -50,10 +53,15 @@ def newest_commits(
 
 def _newest_first(snapshots: SnapshotManager, snapshot: Snapshot, count: int) -> Iterator[Snapshot]:
     yield snapshot
-    for snapshot_id in range(snapshot.id - 1, max(snapshot.id - count, 0), -1):
-        try:
-            yield snapshots.get(snapshot_id)
-        except SnapshotNotFoundError:
+    ids = range(snapshot.id - 1, max(snapshot.id - count, 0), -1)
+    for start in range(0, len(ids), _READ_AT_ONCE):
+        wanted = ids[start : start + _READ_AT_ONCE]
+        read = snapshots.those(wanted)
+        for wanted_id, found in zip(wanted, read, strict=False):
+            if found.id != wanted_id:
+                return
+            yield found
+        if len(read) < len(wanted):
             return
 
 

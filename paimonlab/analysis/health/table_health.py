@@ -115,15 +115,17 @@ def measured(
         "columns_with_stats": _columns_with_stats(definition),
         "consumers": _consumers(store, now_millis),
     }
-    ids = store.snapshots.ids()
+    newest, ids = store.snapshots.newest(_LOOKED_AT)
     if ids:
-        values |= _of_history(store.snapshots.list(_LOOKED_AT), now_millis)
+        values |= _of_history(newest, now_millis)
         values |= {
             "earliest_snapshot": ids[0],
             "latest_snapshot": ids[-1],
             "snapshot_count": len(ids),
         }
-        values |= _of_files(definition, store.manifests, store.snapshots.get(ids[-1]))
+        is_read = bool(newest) and newest[-1].id == ids[-1]
+        latest = newest[-1] if is_read else store.snapshots.get(ids[-1])
+        values |= _of_files(definition, store.manifests, latest)
     if orphans:
         history = history_of(definition, store)
         report = remove_orphan_files(history, OrphanFilesRequest(dry_run=True))

@@ -49,6 +49,8 @@ class Query(Struct, frozen=True, kw_only=True):
     point: TravelPoint = field(default_factory=TravelPoint)
     options: Mapping[str, str] = field(default_factory=dict)
     """For this read only."""
+    known: Snapshot | None = None
+    """The snapshot of ``point``, if it was read already; its file is not read again."""
 
 
 def scan_of(definition: TableDefinition, store: TableStore, query: Query) -> Scan:
@@ -137,7 +139,7 @@ def with_read_options(
 
 
 def _scan_branch(definition: TableDefinition, store: TableStore, query: Query) -> Scan:
-    start = _start(definition, store, query.point)
+    start = _start(definition, store, query)
     schema = definition.schema
     if start.has_its_schema and start.snapshot is not None:
         schema = store.schemas.get(start.snapshot.schema_id)
@@ -156,10 +158,12 @@ def _scan_branch(definition: TableDefinition, store: TableStore, query: Query) -
     )
 
 
-def _start(definition: TableDefinition, store: TableStore, point: TravelPoint) -> Start:
-    if point.is_now:
+def _start(definition: TableDefinition, store: TableStore, query: Query) -> Start:
+    if query.known is not None:
+        return Start(snapshot=query.known, has_its_schema=True)
+    if query.point.is_now:
         return start_of(definition, store)
-    snapshot = travel(point, store.snapshots, store.tags, definition.name)
+    snapshot = travel(query.point, store.snapshots, store.tags, definition.name)
     return Start(snapshot=snapshot, has_its_schema=True)
 
 
@@ -188,7 +192,9 @@ def _fallback(scan: Scan, branch: str, query: Query) -> Scan:
         point = TravelPoint(snapshot=_same_time(scan.snapshot, store.snapshots))
     own, store = with_read_options(own, store, options)
     _check_same_columns(main, scan.schema, own)
-    asked = structs.replace(query, point=point, options=options, columns=scan.columns, limit=None)
+    asked = structs.replace(
+        query, point=point, known=None, options=options, columns=scan.columns, limit=None
+    )
     other = _scan_branch(own, store, asked)
     return replace(other, kind=OfFallback(_rows(other), hidden_by=scan))
 

@@ -26,7 +26,7 @@ from paimonlab.spec.predicates.predicate import Predicate, all_of, col
 from paimonlab.spec.predicates.sql import parse_predicate
 from paimonlab.spec.predicates.walking import columns as columns_of
 from paimonlab.spec.schema.table_schema import TableSchema
-from paimonlab.spec.snapshot import Snapshot
+from paimonlab.spec.snapshot import Snapshot, Tag
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.reading.query import Query, scan_of
 from paimonlab.table.reading.scan import Scan
@@ -199,7 +199,7 @@ def row_history(
     names: dict[int, list[str]] = {}
     for name in sorted(tags):
         names.setdefault(tags[name].id, []).append(name)
-    newest = store.snapshots.list(last)
+    newest, ids = store.snapshots.newest(last)
     by_id = {snapshot.id: snapshot for snapshot in (*tags.values(), *newest)}
     reader = _Reader(definition, store, predicate, where)
     versions: list[RowVersion] = []
@@ -208,7 +208,7 @@ def row_history(
     read_count = 0
     for done, id in enumerate(sorted(by_id), 1):
         try:
-            after, now = reader.read(id, names.get(id, []))
+            after, now = reader.read(by_id[id], names.get(id, []))
         except SnapshotNotFoundError:
             continue  # it expired meanwhile
         read_count += 1
@@ -227,7 +227,7 @@ def row_history(
         before, files = after, now
         if progress is not None:
             progress(done, len(by_id), "snapshots")
-    every = {*store.snapshots.ids(), *by_id}
+    every = {*ids, *by_id}
     return RowHistory(
         definition.name,
         where,
@@ -321,9 +321,11 @@ class _Reader:
         self._files: Any = None
         self._row: pa.Table | None = None
 
-    def read(self, id: int, tags: Sequence[str]) -> tuple[pa.Table | None, tuple[RowFile, ...]]:
+    def read(
+        self, snapshot: Snapshot, tags: Sequence[str]
+    ) -> tuple[pa.Table | None, tuple[RowFile, ...]]:
         """Return the row, None if there is none, and the files that a read of it opens."""
-        scan = self._scan(id, tags)
+        scan = self._scan(snapshot, tags)
         splits = scan.plan().splits
         files = [(split.bucket_path, split.files, split.deletion_files) for split in splits]
         if files != self._files:
@@ -335,11 +337,12 @@ class _Reader:
         )
         return self._row, shown
 
-    def _scan(self, id: int, tags: Sequence[str]) -> Scan:
+    def _scan(self, snapshot: Snapshot, tags: Sequence[str]) -> Scan:
         """Prepare the read of a snapshot with the columns and types of today."""
-        is_there = self._store.snapshots.has(id)
-        point = TravelPoint(snapshot=id) if is_there or not tags else TravelPoint(tag=tags[0])
-        scan = scan_of(self._definition, self._store, Query(point=point))
+        is_of_tag = isinstance(snapshot, Tag) and bool(tags)
+        point = TravelPoint(tag=tags[0]) if is_of_tag else TravelPoint(snapshot=snapshot.id)
+        query = Query(point=point, known=snapshot)
+        scan = scan_of(self._definition, self._store, query)
         if not isinstance(scan.kind, OfSnapshot):
             option = f"scan.fallback-branch = '{self._definition.options['scan.fallback-branch']}'"
             raise UnsupportedError(option, f"the life of a row of {self._definition.name}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pyarrow as pa
 
 from paimonlab.analysis.partition_names import partition_names
@@ -12,7 +14,7 @@ from paimonlab.notebook import views
 from paimonlab.notebook.kernel.determinism import is_deterministic
 from paimonlab.notebook.views.diff.drawing import draw
 from paimonlab.notebook.views.opening import opened
-from paimonlab.spec.snapshot import Snapshot
+from paimonlab.spec.snapshot import Snapshot, Tag
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.reading.incremental import Moment
 from paimonlab.table.reading.time_travel import to_millis
@@ -39,7 +41,7 @@ def diff(table: str | Table, start: Moment, end: Moment) -> views.View:
         If text is neither a tag nor a time.
     """
     opened_table = opened(table)
-    before, after = (_at(opened_table, moment) for moment in (start, end))
+    before, after = _both(opened_table, start, end)
     files = (
         files_of(store_of(opened_table).manifests, before, with_postponed=True),
         files_of(store_of(opened_table).manifests, after, with_postponed=True),
@@ -64,16 +66,25 @@ def diff(table: str | Table, start: Moment, end: Moment) -> views.View:
     return draw(views.repeatable_diff(value) if is_deterministic() else value)
 
 
-def _at(table: Table, moment: Moment) -> Snapshot:
-    """Return the snapshot of a tag, of an id, or the last one at or before a time."""
+def _both(table: Table, start: Moment, end: Moment) -> tuple[Snapshot, Snapshot]:
+    """Return both snapshots; tags are listed only where they may be meant, and once."""
+    if isinstance(start, int) and isinstance(end, int):
+        found = table.snapshots.those((start, end))
+        if len(found) == 2:
+            return found[0], found[1]
     tags = table.tags.list()
+    return _at(table, start, tags), _at(table, end, tags)
+
+
+def _at(table: Table, moment: Moment, tags: Mapping[str, Tag]) -> Snapshot:
+    """Return the snapshot of a tag, of an id, or the last one at or before a time."""
     if isinstance(moment, str):
         if moment in tags:
             return tags[moment].to_snapshot()
         if moment.isdecimal():
             moment = int(moment)
     if isinstance(moment, int):
-        return _with_id(table, moment)
+        return _with_id(table, moment, tags)
     try:
         millis = to_millis(moment)
     except ValueError as error:
@@ -81,12 +92,12 @@ def _at(table: Table, moment: Moment) -> Snapshot:
     return table.snapshots.at_or_before(millis)
 
 
-def _with_id(table: Table, snapshot_id: int) -> Snapshot:
+def _with_id(table: Table, snapshot_id: int, tags: Mapping[str, Tag]) -> Snapshot:
     """Return a snapshot; one that has expired may still have a tag."""
     try:
         return table.snapshots.get(snapshot_id)
     except SnapshotNotFoundError:
-        for tag in table.tags.list().values():
+        for tag in tags.values():
             if tag.id == snapshot_id:
                 return tag.to_snapshot()
         raise

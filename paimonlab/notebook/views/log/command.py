@@ -30,7 +30,7 @@ def log(table: str | Table, *, last: int = 20) -> views.View:
     if last < 1:
         raise ValueError(f"last must be at least 1, got {last}")
     opened_table = opened(table)
-    snapshots = opened_table.snapshots.list(last)
+    snapshots, ids = opened_table.snapshots.newest(last)
     totals = read_totals(
         reversed(snapshots), store_of(opened_table).manifests, with_live_bytes=False
     )
@@ -39,6 +39,6 @@ def log(table: str | Table, *, last: int = 20) -> views.View:
         snapshots,
         totals,
         {name: tag.id for name, tag in opened_table.tags.list().items()},
-        older_count=len(opened_table.snapshots.ids()) - len(snapshots),
+        older_count=len(ids) - len(snapshots),
     )
     return draw(views.repeatable_log(history) if is_deterministic() else history)

@@ -72,8 +72,7 @@ def of_snapshot(snapshot: Snapshot) -> str:
 
 def of_snapshots(snapshots: Any) -> str:
     """Draw the newest snapshots of a table."""
-    ids = snapshots.ids()
-    newest = [snapshots.get(number) for number in ids[-_MOST_SNAPSHOTS:]]
+    newest, ids = snapshots.newest(_MOST_SNAPSHOTS)
     return html.table(
         _snapshots(
             "Snapshots",

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
-from msgspec import to_builtins
+from msgspec import structs, to_builtins
 
-from paimonlab.errors import UnsupportedError
+from paimonlab.errors import SnapshotNotFoundError, UnsupportedError
 from paimonlab.interrupts import interrupts_held_back
 from paimonlab.notebook import views
 from paimonlab.notebook.display.cells import cells
@@ -19,6 +19,11 @@ from paimonlab.notebook.views.bounds import MOST_ROWS, MOST_STEPS
 from paimonlab.notebook.views.opening import opened
 from paimonlab.notebook.views.travel.drawing import draw
 from paimonlab.notebook.views.travel.value import MOST_COLUMNS, MOST_STOPS
+from paimonlab.spec.snapshot import Snapshot, Tag
+from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.reading.query import Query, scan_of
+from paimonlab.table.reading.scan import Scan
+from paimonlab.table.reading.time_travel import TravelPoint
 from paimonlab.table.table import Table
 
 _SORTED_ROWS = 10_000
@@ -60,11 +65,15 @@ def travel(
     opened_table = opened(table)
     traveller = _Traveller(opened_table, sql, rows)
     tags = opened_table.tags.list()
-    ids = {*opened_table.snapshots.ids(), *(tag.id for tag in tags.values())}
-    listed = views.stops(
-        opened_table.snapshots.list(MOST_STOPS), tags, with_times=not is_deterministic()
-    )
-    computed = [traveller.step(stop.snapshot_id) for stop in views.spread(listed, steps)]
+    newest, listed_ids = opened_table.snapshots.newest(MOST_STOPS)
+    ids = {*listed_ids, *(tag.id for tag in tags.values())}
+    listed = views.stops(newest, tags, with_times=not is_deterministic())
+    known = {tag.id: _at_tag(name, tag) for name, tag in tags.items()}
+    known |= {snapshot.id: _at_snapshot(snapshot) for snapshot in newest}
+    computed = [
+        traveller.step(stop.snapshot_id, known[stop.snapshot_id])
+        for stop in views.spread(listed, steps)
+    ]
     value = views.Travel(
         table=opened_table.name,
         sql=sql or "",
@@ -84,29 +93,46 @@ class _Traveller:
         self._rows = rows
         self._known: dict[int, views.TravelStep] = {}
 
-    def step(self, snapshot_id: int) -> views.TravelStep:
-        """Return the table's rows at a snapshot, or at the tag that keeps it."""
+    def step(self, snapshot_id: int, query: Query | None = None) -> views.TravelStep:
+        """Return the table's rows at a snapshot, or at the tag that keeps it.
+
+        Parameters
+        ----------
+        snapshot_id
+            Which one.
+        query
+            How it is read, where that is known; None: it is looked for.
+        """
         if snapshot_id not in self._known:
-            self._known[snapshot_id] = self._read(snapshot_id)
+            self._known[snapshot_id] = self._read(snapshot_id, query or self._found(snapshot_id))
         return self._known[snapshot_id]
+
+    def _found(self, snapshot_id: int) -> Query:
+        try:
+            return _at_snapshot(self._table.snapshots.get(snapshot_id))
+        except SnapshotNotFoundError:
+            for name, tag in self._table.tags.list().items():
+                if tag.id == snapshot_id:
+                    return _at_tag(name, tag)
+            raise
 
     def answer(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Answer the interactive form: ``{"snapshot": 7}`` gives its step."""
         return {"step": to_builtins(self.step(int(request["snapshot"])))}
 
-    def _read(self, snapshot_id: int) -> views.TravelStep:
-        point: dict[str, Any] = {"snapshot": snapshot_id}
-        if not self._table.snapshots.has(snapshot_id):
-            tags = self._table.tags.list()
-            point = {"tag": next(name for name, tag in tags.items() if tag.id == snapshot_id)}
+    def _scan(self, query: Query) -> Scan:
+        return scan_of(definition_of(self._table), store_of(self._table), query)
+
+    def _read(self, snapshot_id: int, query: Query) -> views.TravelStep:
         if self._sql is not None:
-            return self._aggregate(snapshot_id, self._sql, point)
-        scan = self._table.scan(**point)
+            return self._aggregate(snapshot_id, self._sql, query)
+        scan = self._scan(query)
         count = scan.count()
         columns, keys = scan.columns, self._table.primary_keys
         shown = _shown_columns(columns, keys)
         if count > _SORTED_ROWS:
-            sample = self._table.scan(shown, **point, limit=self._rows).to_arrow()
+            wanted = structs.replace(query, columns=shown, limit=self._rows)
+            sample = self._scan(wanted).to_arrow()
             return self._step(snapshot_id, count, sample, len(columns) - len(shown))
         rows = scan.selecting(shown).to_arrow()
         known = [key for key in keys if key in shown]
@@ -114,8 +140,8 @@ class _Traveller:
             rows = rows.sort_by([(key, "ascending") for key in known])
         return self._step(snapshot_id, count, rows, len(columns) - len(shown))
 
-    def _aggregate(self, snapshot_id: int, sql: str, point: Mapping[str, Any]) -> views.TravelStep:
-        scan = self._table.scan(**point)
+    def _aggregate(self, snapshot_id: int, sql: str, point: Query) -> views.TravelStep:
+        scan = self._scan(point)
         query = _query(sql)
         # Without any column the number of rows would be unknown.
         named = travel_view.named_columns.named_columns(query, scan.columns) or scan.columns[:1]
@@ -145,6 +171,14 @@ class _Traveller:
             ),
             hidden_columns=hidden_columns,
         )
+
+
+def _at_snapshot(snapshot: Snapshot) -> Query:
+    return Query(point=TravelPoint(snapshot=snapshot.id), known=snapshot)
+
+
+def _at_tag(name: str, tag: Tag) -> Query:
+    return Query(point=TravelPoint(tag=name), known=tag)
 
 
 def _shown_columns(columns: Sequence[str], keys: Sequence[str]) -> list[str]:
