@@ -222,7 +222,7 @@ class Cursor:
         sources = sql_engine.tables.Sources(opened)
         options = sql_engine.engine.EngineOptions.of(opened.options)
         first = text.split(maxsplit=1)[0].upper() if text.strip() else ""
-        if first in sql_engine.changes.WRITING:
+        if first in sql_engine.first_words.WRITING:
             changed = sql_engine.changes.run(text, sources, values, options).rows
             self._rowcount = -1 if changed is None else changed
             return

@@ -153,6 +153,18 @@ def test_cells_without_spark_load_neither_pandas_nor_polars(warehouse: str, run:
     )
 
 
+def test_a_query_without_spark_loads_nothing_that_writes(warehouse: str, run: Run) -> None:
+    query = "SELECT v, count(*) FROM db.t WHERE id > 3 GROUP BY v"
+    run(
+        f"from paimonlab.notebook import connect, sql\nconnect({warehouse!r}, engine='native')\n"
+        f"assert sql({query!r}).to_arrow().num_rows == 5\n"
+        "writing = ('sql_engine.changes', 'table.changing.statement', 'commit.committer', "
+        "'maintenance.orphans')\n"
+        "found = [name for name in writing if f'paimonlab.{name}' in sys.modules]\n"
+        "assert not found, found"
+    )
+
+
 def test_a_profile_loads_polars_but_not_pandas(warehouse: str) -> None:
     code = (
         "import sys, paimonlab, paimonlab.notebook\n"

@@ -56,7 +56,7 @@ def run_sql(catalog: Catalog, *, statement: str, limit: int | None, form: RowFor
                 rows = sql_engine.statements.calls.run(text, sources, bar.progress)
             _print(rows, None, form)
             return
-        if first in sql_engine.changes.WRITING:
+        if first in sql_engine.first_words.WRITING:
             done = sql_engine.changes.run(text, sources, (), options, bar.progress)
             click.echo(done.said or "done", err=True)
             return

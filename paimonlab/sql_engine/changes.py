@@ -41,13 +41,6 @@ from paimonlab.table.partition_values import partition_values
 from paimonlab.table.table import Table
 from paimonlab.write.expressions.sql import parse_expression
 
-WRITING = frozenset(
-    {
-        *("INSERT", "DELETE", "UPDATE", "MERGE"),
-        *("CREATE", "DROP", "ALTER", "TRUNCATE", "COMMENT"),
-    }
-)
-"""First words of statements that write."""
 _VIEW_HINT = "Write WITH name AS (SELECT …) before the query, or CREATE TABLE db.t AS SELECT …"
 _EVOLVES = "data-evolution.enabled"
 _MOST_NAMES = 20

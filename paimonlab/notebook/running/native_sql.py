@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from paimonlab import sql_engine
 from paimonlab.errors import PaimonError, UnsupportedError, without_database
 from paimonlab.notebook.cell.parameters import Values, bind
 from paimonlab.notebook.cell.query_error import QueryError
@@ -24,8 +25,8 @@ from paimonlab.spec.sql_text.tokens import Span
 from paimonlab.spec.types.arrow import from_arrow
 from paimonlab.spec.types.data_types import with_nullable
 from paimonlab.spec.types.text import format_type
-from paimonlab.sql_engine import changes, dry_runs, engine, table_names, tables
-from paimonlab.sql_engine.changes import WRITING
+from paimonlab.sql_engine import engine, table_names, tables
+from paimonlab.sql_engine.first_words import WRITING
 from paimonlab.sql_engine.refusal import (
     NoDatabaseError,
     NotTranslatedError,
@@ -172,7 +173,7 @@ def _changed(
     options = options_of(connection)
     try:
         done = run_interruptibly(
-            lambda progress: changes.run(text, sources, values, options, progress),
+            lambda progress: sql_engine.changes.run(text, sources, values, options, progress),
             display=display,
         )
     except NotTranslatedError as error:
@@ -256,7 +257,7 @@ def dry_run(
     args: Values,
     frames: Frames | None,
     display: ProgressDisplay,
-) -> dry_runs.DryRun:
+) -> sql_engine.dry_runs.DryRun:
     """Count what a statement that writes would change; nothing is written.
 
     Raises
@@ -269,7 +270,7 @@ def dry_run(
     options = options_of(connection)
     try:
         return run_interruptibly(
-            lambda progress: dry_runs.dry_run(text, sources, values, options, progress),
+            lambda progress: sql_engine.dry_runs.dry_run(text, sources, values, options, progress),
             display=display,
         )
     except NotTranslatedError as error:

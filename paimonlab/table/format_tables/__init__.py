@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from paimonlab.on_use import attributes_on_use
 
 if TYPE_CHECKING:
+    from paimonlab.table.format_tables import cleaning as cleaning
     from paimonlab.table.format_tables import format_table as format_table
     from paimonlab.table.format_tables import options as options
 
-__getattr__, __dir__ = attributes_on_use(__name__, "format_table", "options")
+__getattr__, __dir__ = attributes_on_use(__name__, "cleaning", "format_table", "options")

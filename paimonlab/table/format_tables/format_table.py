@@ -23,8 +23,9 @@ from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.storage import FileIO, ReadOnlyFileIO
+from paimonlab.table import format_tables
 from paimonlab.table.definition import TableDefinition
-from paimonlab.table.format_tables import cleaning, writing
+from paimonlab.table.format_tables import writing
 from paimonlab.table.format_tables.folders import (
     Folder,
     Partitioning,
@@ -437,7 +438,7 @@ class FormatTable(habits.FamiliarNames, what="a format table", instead=_INSTEAD)
         """
         if not dry_run:
             self.check_writable("cleaning")
-        return cleaning.remove_orphan_files(
+        return format_tables.cleaning.remove_orphan_files(
             self._replacement(),
             older_than_millis=epoch_millis(older_than),
             dry_run=dry_run,

@@ -29,8 +29,8 @@ from paimonlab.notebook.views.planned.drawing import draw_planned
 from paimonlab.secrets import without_secret_values, without_secrets
 from paimonlab.spec.predicates.predicate import all_of
 from paimonlab.sql_engine import engine as sql_engine
-from paimonlab.sql_engine.changes import WRITING
 from paimonlab.sql_engine.explaining import ReadTable
+from paimonlab.sql_engine.first_words import WRITING
 from paimonlab.sql_engine.rows import TableRows
 from paimonlab.table.reading.conditions import bound
 from paimonlab.table.reading.scan import Scan
