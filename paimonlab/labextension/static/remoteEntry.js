@@ -1800,7 +1800,7 @@ function coverText(view) {
 }
 
 function span(millis) {
-  for (const [size, unit] of ([[86_400_000, "d"], [3_600_000, "h"], [60_000, "min"], [1000, "s"]])) {
+  for (const [size, unit] of ([[31_557_600_000, "years"], [86_400_000, "d"], [3_600_000, "h"], [60_000, "min"], [1000, "s"]])) {
     if (millis >= size) return `${(millis / size).toLocaleString("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 })} ${unit}`;
   }
   return `${Math.round(millis)} ms`;

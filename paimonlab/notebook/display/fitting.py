@@ -43,6 +43,8 @@ _LONGEST_PIECE = 32
 _ROWS_LOOKED_AT = 200
 _TOGETHER = re.compile(r"(?<=\d{4}-\d\d-\d\d) (?=\d\d:\d\d)|(?<=^[A-Z]) (?=\w)|(?<=level) (?=\d)")
 """Spaces where no line ends: between a day and a time, behind a letter, before a level."""
+_PAIR = re.compile(r"\+[\d,]{1,7} -[\d,]{1,7}")
+"""What was added and deleted: one figure, unless it is long."""
 _UNIT = re.compile(r"(?<=\d) (?=[^\W\d]|%)")
 
 
@@ -111,7 +113,15 @@ def _wrapped(shown: Sequence[int], whole: Sequence[int], least: Sequence[int]) -
 
 
 def number_pieces(text: str) -> list[str]:
-    """Split numbers where their line may end: each keeps its unit."""
+    r"""Split numbers where their line may end: each keeps its unit, short counts stay together.
+
+    Examples
+    --------
+    >>> number_pieces("+95 -136"), number_pieces("+90.2 kB -1.1 MB")
+    (['+95\xa0-136'], ['+90.2\xa0kB', '-1.1\xa0MB'])
+    """
+    if _PAIR.fullmatch(text):
+        return [text.replace(" ", "\u00a0")]
     return _UNIT.sub("\u00a0", text).split(" ")
 
 

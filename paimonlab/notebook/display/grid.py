@@ -36,6 +36,8 @@ class Column:
     """Numbers with many digits, of which HTML shows few; the pointer shows all."""
     is_optional: bool = False
     """Left out where no row has a value."""
+    is_prose: bool = False
+    """Sentences and statements, which HTML wraps instead of folding them."""
     rank: int = 0
     """Of columns that HTML leaves out where a page has too little room: the highest goes first, of
     equal ones the rightmost; 0 never goes."""

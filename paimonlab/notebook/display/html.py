@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from paimonlab.notebook.display.cells import Cell
 from paimonlab.notebook.display.characters import escaped
@@ -26,6 +27,8 @@ from paimonlab.notebook.display.numbers import short_fractions
 
 SHORT_CHARACTERS = 80
 """A longer cell is truncated and can be opened."""
+PROSE_CHARACTERS = 400
+"""Up to here what is written to be read or copied is shown whole, in as many lines as it takes."""
 LONG_CHARACTERS = 4_000
 """An opened cell shows at most this many."""
 
@@ -71,7 +74,8 @@ def _parts(grid: Grid) -> Iterator[str]:
         yield "<tr>"
         for at, style, room, title in zip(fit.shown, styles, fit.room, titles, strict=False):
             write = _shown if room is None else _WRITERS[grid.columns[at].align]
-            yield _body_cell(row[at], texts[at], style, title, write)
+            most = PROSE_CHARACTERS if grid.columns[at].is_prose else SHORT_CHARACTERS
+            yield _body_cell(row[at], texts[at], style, title, partial(_content, write, most))
         yield "</tr>\n"
     yield "</tbody></table></div>"
     if fit.left_out:
@@ -126,11 +130,13 @@ def _head(column: Column, style: str, room: int | None) -> str:
     return f'<th style="{style}">{name}</th>'
 
 
-def _body_cell(cell: Cell, text: str, style: str, title: str, write: Callable[[str], str]) -> str:
+def _body_cell(
+    cell: Cell, text: str, style: str, title: str, content: Callable[[Cell, str], str]
+) -> str:
     shade = f";background-color:{escaped(cell.background)}" if cell.background else ""
     said = ", ".join(filter(None, (cell.text if text != cell.text else "", title)))
     whole = f' title="{escaped(said[:LONG_CHARACTERS])}"' if said else ""
-    return f'<td style="{style}{shade}"{whole}>{_content(cell, text, write)}</td>'
+    return f'<td style="{style}{shade}"{whole}>{content(cell, text)}</td>'
 
 
 def _styles(
@@ -189,10 +195,10 @@ def short_id(text: str) -> str:
     return _ID.sub(lambda found: found[0][:8] + ("" if found[0] == text else "…"), text)
 
 
-def _content(cell: Cell, text: str, write: Callable[[str], str]) -> str:
+def _content(write: Callable[[str], str], most: int, cell: Cell, text: str) -> str:
     if not cell.is_value:
         return f'<i style="{_FAINT}">{write(text)}</i>'
-    if len(text) <= SHORT_CHARACTERS:
+    if len(text) <= most:
         return write(text)
     short = write(text[:SHORT_CHARACTERS])
     rest = text[:LONG_CHARACTERS]

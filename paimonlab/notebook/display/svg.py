@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable
 
-from paimonlab.notebook.display.characters import cut, escaped
+from paimonlab.notebook.display.characters import cut, escaped, text_width
 from paimonlab.spec.visible_text import visible
 
 
@@ -78,6 +78,24 @@ def text(x: float, y: float, content: str, **attributes: str | float | None) -> 
 def shortened(content: str, columns: int) -> str:
     """Return a text of at most ``columns`` columns in which every character can be seen."""
     return cut(visible(content), columns)
+
+
+def shortened_name(name: str, columns: int) -> str:
+    """Return a name of at most ``columns`` columns, with its end, by which long names differ.
+
+    Examples
+    --------
+    >>> shortened_name("measured_value_of_the_sensor_17", 16), shortened_name("price", 16)
+    ('measur…sensor_17', 'price')
+    """
+    shown = visible(name)
+    if text_width(shown) <= columns:
+        return shown
+    end = (columns - 1) * 3 // 5
+    while text_width(shown[-end:]) > (columns - 1) * 3 // 5:
+        end -= 1
+    start = cut(shown, columns - text_width(shown[-end:])).rstrip("…")
+    return f"{start}…{shown[-end:]}"
 
 
 def hatch(name: str, size: int, *shapes: str) -> str:

@@ -51,6 +51,17 @@ def grid() -> Grid:
     return Grid(columns, rows, caption="three rows", footer="3 rows; 0.1 s")
 
 
+def test_prose_is_shown_whole_in_lines() -> None:
+    text = "Compact the buckets, whose files overlap. " * 5
+
+    def drawn(*, is_prose: bool) -> str:
+        return html.table(Grid((Column("what", is_prose=is_prose),), [texts([text])]))
+
+    assert "<details>" in drawn(is_prose=False)
+    assert "<details>" not in drawn(is_prose=True)
+    assert "nowrap" not in drawn(is_prose=True)
+
+
 def test_text_is_aligned_by_what_a_terminal_shows(grid: Grid) -> None:
     assert plain.text(grid).splitlines() == [
         "three rows",

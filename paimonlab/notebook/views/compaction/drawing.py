@@ -140,7 +140,7 @@ def _bucket_grid(run: CompactionRun) -> Grid:
 
 
 def _pick_grid(value: Compaction) -> Grid:
-    columns = (Column("bucket"), Column("picked"), Column("why"))
+    columns = (Column("bucket"), Column("picked"), Column("why", is_prose=True))
     body = []
     for pick in value.picks:
         picked = "nothing"
@@ -160,7 +160,7 @@ def _pick_grid(value: Compaction) -> Grid:
 
 
 def _call_grid(value: Compaction) -> Grid:
-    columns = (Column("compact"), Column("SQL"), Column("Python"))
+    columns = (Column("compact"), *(Column(name, is_prose=True) for name in ("SQL", "Python")))
     body: Sequence[Sequence[object]] = [
         [call.label, visible(call.sql) or "not in SQL", visible(call.python)]
         for call in value.calls

@@ -11,7 +11,11 @@ from paimonlab.notebook.views.health.drawing import MARKS
 
 def draw(doctor: Doctor) -> Drawn[Doctor]:
     """Draw a row for each check."""
-    columns = (Column("what"), Column("verdict"), Column("found"), Column("what to do"))
+    columns = (
+        Column("what"),
+        Column("verdict"),
+        *(Column(name, is_prose=True) for name in ("found", "what to do")),
+    )
     body = [
         texts([check.name, MARKS[check.status], check.found, check.fix]) for check in doctor.checks
     ]

@@ -54,11 +54,11 @@ def _findings(health: Health) -> Grid:
         Column("severity"),
         Column("code", rank=1),
         Column("where", is_optional=True),
-        Column("what"),
+        Column("what", is_prose=True),
         Column("measured", align=Align.RIGHT, rank=2),
         Column("limit", align=Align.RIGHT, rank=2),
-        Column("SQL", is_optional=True),
-        *(Column(name, is_optional=True, rank=2) for name in ("Python", "Shell")),
+        Column("SQL", is_optional=True, is_prose=True),
+        *(Column(name, is_optional=True, is_prose=True, rank=2) for name in ("Python", "Shell")),
     )
     body = []
     for table in health.tables:

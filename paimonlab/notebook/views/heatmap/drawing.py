@@ -186,14 +186,19 @@ def span_text(millis: float) -> str:
     """Write a span of time in the largest unit that it reaches.
 
     >>> span_text(90_000), span_text(3_000 * 86_400_000)
-    ('1.5 min', '3,000.0 d')
+    ('1.5 min', '8.2 years')
     """
-    for size, unit in ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s")):
+    for size, unit in _SPANS:
         if millis >= size:
             return f"{millis / size:,.1f} {unit}"
     return f"{millis:.0f} ms"
 
 
+_SPANS = (
+    *((31_557_600_000, "years"), (86_400_000, "d")),
+    *((3_600_000, "h"), (60_000, "min"), (1000, "s")),
+)
+"""Milliseconds of the units that a span is written in, the largest first."""
 _WRITERS: Mapping[str, Callable[[float], str]] = {
     "bytes": lambda value: bytes_text(round(value)),
     "files": lambda value: count(round(value)),

@@ -41,7 +41,7 @@ def draw_planned_call(
     heads += [Column("files", align=Align.RIGHT)]
     if not is_repeatable:
         heads += [Column("size", align=Align.RIGHT)]
-    heads += [Column("because")]
+    heads += [Column("because", is_prose=True)]
     body = [texts(_row(change, is_repeatable=is_repeatable)) for change in call.changes]
     end = "done" if is_done else "; ".join(filter(None, ["nothing was done", way]))
     footer = f"{_total(call, is_repeatable=is_repeatable, is_done=is_done)}; {end}"

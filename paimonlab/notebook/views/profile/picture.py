@@ -59,7 +59,7 @@ def _small(column: ProfileColumn, number: int, row_count: int) -> Iterator[str]:
     width = _WIDTH // _ACROSS
     x, y = width * (number % _ACROSS) + 10, _HEAD + _HIGH * (number // _ACROSS)
     width -= 20
-    yield svg.text(x, y + 11, svg.shortened(column.name, 24), font_weight="bold")
+    yield svg.text(x, y + 11, svg.shortened_name(column.name, 24), font_weight="bold")
     if len(column.bins) > 1:
         yield from _histogram(column, x, y + 16, width)
         return
