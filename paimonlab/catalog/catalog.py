@@ -280,8 +280,9 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
         return self._relation(name, takes_formats=True)
 
     def _relation(self, name: str, *, takes_formats: bool) -> Table | SystemTable | FormatTable:
-        if Identifier.parse(name).database == SYSTEM_DATABASE:
-            return catalog.global_tables.global_table(self, Identifier.parse(name))
+        given = opening.parsed(self, name)
+        if given.database == SYSTEM_DATABASE:
+            return catalog.global_tables.global_table(self, given)
         identifier = parse(name)
         found = self._found(Identifier(identifier.database, identifier.table))
         if found is None:

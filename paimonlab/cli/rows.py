@@ -24,6 +24,8 @@ from paimonlab.errors import SchemaError
 from paimonlab.table import format_tables
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from paimonlab.catalog import Catalog
     from paimonlab.cli.output import RowFormat
     from paimonlab.table.format_tables.format_table import FormatTable
@@ -114,10 +116,22 @@ def lookup(
     wanted = cli.opening.keys_of(table, keys)
     with refused():
         rows = table.lookup(wanted, columns=columns)
-    cli.output.print_rows(rows, form)
     distinct = wanted.group_by(wanted.column_names).aggregate([])
-    if rows.num_rows < distinct.num_rows:
+    missing = distinct.num_rows - rows.num_rows
+    if rows.num_rows or form != "table" or not missing:
+        cli.output.print_rows(rows, form)
+    if missing:
+        if form == "table":
+            click.echo(_missing_text(distinct, missing), err=True)
         raise click.exceptions.Exit(1)
+
+
+def _missing_text(wanted: pa.Table, missing: int) -> str:
+    """Say that rows are not there, of a single one which."""
+    if wanted.num_rows > 1:
+        return f"{missing:,} of {wanted.num_rows:,} keys {'has' if missing == 1 else 'have'} no row"
+    key = " and ".join(f"{name} = {value}" for name, value in wanted.to_pylist()[0].items())
+    return f"there is no row with {key}"
 
 
 @command()

@@ -188,8 +188,17 @@ class SchemaManager(NumberedFiles[TableSchema], written="table.schemas"):
         return [by_id[one] for one in ids]
 
     def list(self) -> list[TableSchema]:
-        """Read all schemas, oldest first."""
-        reads = [partial(self.get, schema_id) for schema_id in self.ids()]
+        """Read all schemas, oldest first.
+
+        Raises
+        ------
+        TableNotFoundError
+            If there is none: the table was dropped or renamed after it was opened.
+        """
+        ids = self.ids()
+        if not ids:
+            raise TableNotFoundError(self._table, hint=gone_hint(self._table))
+        reads = [partial(self.get, schema_id) for schema_id in ids]
         return asked_together(self._layout.table_path, reads)
 
     def publish(self, schema: TableSchema) -> bool:

@@ -176,11 +176,17 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
             snapshot_ids.put(self._layout.snapshot_folder, newest.id)
             self._check_same(newest)
         else:
-            self._check_exists()
+            self.check_exists()
         return newest
 
-    def _check_exists(self) -> None:
-        """Check that there is a schema, if nothing else is there."""
+    def check_exists(self) -> None:
+        """Check that the table is there, by its schemas: for who finds nothing of it.
+
+        Raises
+        ------
+        TableNotFoundError
+            If it was dropped or renamed after it was opened, and must not look empty.
+        """
         if self._schemas is not None and not self._schemas.ids():
             raise TableNotFoundError(self._table, hint=gone_hint(self._table))
 
@@ -382,7 +388,7 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
         """
         ids = self.ids()
         if not ids:
-            self._check_exists()
+            self.check_exists()
         return self.those(ids if last is None else ids[max(len(ids) - last, 0) :]), ids
 
     def those(self, ids: Sequence[int]) -> Sequence[Snapshot]:

@@ -95,10 +95,11 @@ class Snapshot(
     def __repr__(self) -> str:
         """Say what it is; `to_json` has all of it."""
         parts = [f"<{type(self).__name__} {self.id}: {self.commit_kind.value}"]
-        if self.delta_record_count is not None:
-            parts.append(f"{self.delta_record_count:+,} rows")
-        if self.total_record_count is not None:
-            parts.append(f"{self.total_record_count:,} in all")
+        added, total = self.delta_record_count, self.total_record_count
+        if added is not None:
+            parts.append(f"{added:+,} row{'s'[: abs(added) != 1]}")
+        if total is not None:
+            parts.append(f"{total:,} in all")
         parts.append(_local_time(self.time_millis))
         parts += [f"{key} = {value!r}" for key, value in (self.properties or {}).items()]
         return f"{', '.join(parts)}>"

@@ -67,6 +67,8 @@ class Table(OpenedTable):
         instead = habits.TABLE
         if name in habits.WITHOUT_KEY and not self.primary_keys:
             instead = habits.WITHOUT_KEY
+        elif not name.startswith("_") and hasattr(table.maintenance.Maintenance, name):
+            instead = {name: f"maintenance.{name}(…)"}
         raise AttributeError(habits.no_attribute("a table", name, instead, dir(self)))
 
     def __dir__(self) -> list[str]:
@@ -90,7 +92,7 @@ class Table(OpenedTable):
     @property
     def consumers(self) -> Consumers:
         """Readers that tell where they are: ``.list()``, ``.get(name)``, ``.reset(name, id)``."""
-        return upkeep.consumers.Consumers(self._store.consumers)
+        return upkeep.consumers.Consumers(self._store)
 
     @property
     def maintenance(self) -> Maintenance:

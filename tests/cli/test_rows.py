@@ -56,6 +56,17 @@ def test_rows_by_key(run: Run, orders: pl.Table, tmp_path: Path) -> None:
     assert sorted(row["id"] for row in json.loads(two.output)) == [1, 2]
 
 
+def test_a_missing_key_is_named_instead_of_heads(
+    run: Run, orders: pl.Table, tmp_path: Path
+) -> None:
+    lookup = ("lookup", str(tmp_path), "db.orders", "dt=2026-01-01")
+
+    assert run(*lookup, "id=9").output == "there is no row with dt = 2026-01-01 and id = 9\n"
+    some = run(*lookup, "id=9", "id=1", "dt=2026-01-01").output.splitlines()
+    assert some[-1] == "1 of 2 keys has no row"
+    assert len(some) == 4
+
+
 def test_a_missing_key_has_exit_code_one(run: Run, orders: pl.Table, tmp_path: Path) -> None:
     found = run("lookup", str(tmp_path), "db.orders", "--json", "dt=2026-01-01", "id=3")
 

@@ -10,6 +10,7 @@ import paimonlab
 from paimonlab.catalog import Catalog
 from paimonlab.errors import PaimonError, SchemaError, UnsupportedError
 from paimonlab.sql_engine import changes, engine
+from paimonlab.sql_engine.first_words import WRITING
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.statements import calls
 from paimonlab.sql_engine.tables import Sources
@@ -59,7 +60,7 @@ def test_what_nothing_does_is_answered_with_what_is_like_it(catalog: Catalog) ->
         ("CREATE TABLE db.u (id INT) CLUSTER BY (id)", "'clustering.columns' = 'id'"),
         ("MSCK REPAIR TABLE db.t", "Nothing is to be done"),
     ):
-        is_change = sql.split()[0] in changes.WRITING
+        is_change = sql.split()[0] in WRITING
         with pytest.raises(NotTranslatedError) as refused:
             (changes.run if is_change else engine.plan)(sql, Sources(catalog))
         assert said in refused.value.hint

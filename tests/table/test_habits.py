@@ -17,6 +17,7 @@ from paimonlab.errors import (
     ProcedureNotFoundError,
     SchemaError,
     SnapshotNotFoundError,
+    TableNotFoundError,
     habits,
 )
 from paimonlab.procedures import find
@@ -45,6 +46,37 @@ def test_a_table_says_what_it_has_instead(name: str, table: pm.Table, catalog: p
     for owner, method in re.findall(r"(catalog|maintenance|scan\(\))\.(\w+)", habits.TABLE[name]):
         owners = {"catalog": catalog, "maintenance": table.maintenance, "scan()": table.scan()}
         assert hasattr(owners[owner], method)
+
+
+@pytest.mark.parametrize("name", ["rollback_to", "analyze", "expire_partitions", "rescale"])
+def test_a_verb_of_maintenance_says_where_it_is(name: str, table: pm.Table) -> None:
+    with pytest.raises(AttributeError, match=rf"'{name}'; it is maintenance\.{name}\(…\)$"):
+        getattr(table, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("t", "Did you mean 'db.t'?"), ("t$files", "Did you mean 'db.t'?"), ("z", "There is db.t.")],
+)
+def test_a_name_without_a_database_says_which_tables_there_are(
+    name: str, said: str, catalog: pm.Catalog, table: pm.Table
+) -> None:
+    for opens in (catalog.table, catalog.system_table, catalog.opened):
+        with pytest.raises(ValueError, match=r"is not a table name; write it as") as caught:
+            opens(name)
+        assert str(caught.value).endswith(f"as database.table. {said}")
+
+
+@pytest.mark.parametrize("names", ["tags", "branches", "consumers", "schemas", "snapshots"])
+def test_what_a_table_has_does_not_look_empty_when_it_is_gone(
+    names: str, catalog: pm.Catalog, table: pm.Table
+) -> None:
+    catalog.drop_table("db.t")
+
+    with pytest.raises(TableNotFoundError, match="dropped or renamed after it was opened"):
+        getattr(table, names).list()
+    with pytest.raises(TableNotFoundError, match="dropped or renamed after it was opened"):
+        table.tags.get("x")
 
 
 def test_a_table_is_named_by_a_text(catalog: pm.Catalog) -> None:
@@ -302,3 +334,11 @@ def test_names_with_blanks_and_files_are_answered(catalog: pm.Catalog) -> None:
         catalog.write_table("db.sales", [{"Order ID": 7}])
     with pytest.raises(TypeError, match=r"pandas.read_csv\('sales.csv'\) reads one"):
         catalog.write_table("db.files", "sales.csv")
+
+
+def test_a_snapshot_counts_one_row_in_the_singular(table: pm.Table) -> None:
+    one = table.write({"id": [1]})
+    two = table.write({"id": [2, 3]})
+
+    assert re.search(r"APPEND, \+1 row, 1 in all,", repr(one))
+    assert re.search(r"APPEND, \+2 rows, 3 in all,", repr(two))

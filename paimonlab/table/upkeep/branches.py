@@ -32,8 +32,17 @@ class Branches(Named, Generic[T], written="table.branches"):
         return self._opened(name)
 
     def list(self) -> list[str]:
-        """Names of all branches but the main one, sorted."""
-        return self._store.branches.names()
+        """Names of all branches but the main one, sorted.
+
+        Raises
+        ------
+        TableNotFoundError
+            If the table was dropped or renamed after it was opened.
+        """
+        names = self._store.branches.names()
+        if not names:
+            self._store.snapshots.check_exists()
+        return names
 
     def create(self, name: str, *, tag: str | None = None, snapshot: int | None = None) -> None:
         """Make a branch.

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from paimonlab import clock
-from paimonlab.metadata.consumers import ConsumerManager
 from paimonlab.spec.options.table_options import OptionSlice, option_field
 from paimonlab.table.named import Named
+from paimonlab.table.store import TableStore
 
 
 class ConsumerOptions(OptionSlice):
@@ -25,15 +25,25 @@ class Consumers(Named, written="table.consumers"):
     Snapshots from that one on do not expire.
     """
 
-    def __init__(self, consumers: ConsumerManager) -> None:
-        self._consumers = consumers
+    def __init__(self, store: TableStore) -> None:
+        self._consumers = store.consumers
+        self._snapshots = store.snapshots
 
     def __getitem__(self, name: str) -> int:
         return self.get(name)
 
     def list(self) -> dict[str, int]:
-        """Return the snapshot that each consumer reads next, sorted by name."""
-        return self._consumers.list()
+        """Return the snapshot that each consumer reads next, sorted by name.
+
+        Raises
+        ------
+        TableNotFoundError
+            If the table was dropped or renamed after it was opened.
+        """
+        found = self._consumers.list()
+        if not found:
+            self._snapshots.check_exists()
+        return found
 
     def get(self, name: str) -> int:
         """Return the id of the snapshot that a consumer reads next.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
+from paimonlab.errors import TagNotFoundError
 from paimonlab.maintenance.table_history import TableHistory
 from paimonlab.maintenance.tag_creation import TagRequest, create_due_tags, create_tag, replace_tag
 from paimonlab.maintenance.tag_deletion import TagDeletion, delete_tag
@@ -32,8 +33,17 @@ class Tags(Named, written="table.tags"):
         return history_of(self._definition, self._store)
 
     def list(self) -> dict[str, Tag]:
-        """All tags by name, sorted."""
-        return dict(self._store.tags.list())
+        """All tags by name, sorted.
+
+        Raises
+        ------
+        TableNotFoundError
+            If the table was dropped or renamed after it was opened.
+        """
+        found = dict(self._store.tags.list())
+        if not found:
+            self._store.snapshots.check_exists()
+        return found
 
     def get(self, name: str) -> Tag:
         """Return one tag.
@@ -42,8 +52,14 @@ class Tags(Named, written="table.tags"):
         ------
         TagNotFoundError
             If there is no such tag.
+        TableNotFoundError
+            If the table was dropped or renamed after it was opened.
         """
-        return self._store.tags.get(name)
+        try:
+            return self._store.tags.get(name)
+        except TagNotFoundError:
+            self._store.snapshots.check_exists()
+            raise
 
     def create(
         self,

@@ -203,4 +203,4 @@ def expire_consumers(
     table: Opened, older_than: datetime | timedelta, *, dry_run: bool = False
 ) -> Sequence[str]:
     """Delete the consumers that have not moved for some time; see `Consumers.expire`."""
-    return Consumers(store_of(table).consumers).expire(older_than, dry_run=dry_run)
+    return Consumers(store_of(table)).expire(older_than, dry_run=dry_run)
