@@ -20,7 +20,7 @@ from paimonlab.spec.external_paths import root_folder
 from paimonlab.spec.options.grammar import parse_list
 from paimonlab.storage import FileIO, LocalFileIO, ReadOnlyFileIO
 from paimonlab.storage.schemes import (
-    HDFS,
+    FOLDER_STORES,
     STORE_OPTIONS,
     STORE_PREFIXES,
     STORES,
@@ -165,7 +165,7 @@ def _opened(
     kind = store_kind(warehouse)
     if kind is None:
         return local_path(warehouse), LocalFileIO(follow_links=follow_links)
-    if kind is HDFS:
+    if kind in FOLDER_STORES:
         hdfs = storage.hdfs.open_warehouse(warehouse, options)
         return hdfs.root, hdfs
     try:

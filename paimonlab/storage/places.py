@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from paimonlab.errors import CorruptMetadataError, UnsupportedError
-from paimonlab.storage.schemes import AZURE, HDFS, STORES, store_kind
+from paimonlab.storage.schemes import AZURE, HDFS, STORES, WEBHDFS, store_kind
 
 _URI = re.compile(r"(?P<scheme>[A-Za-z][\w+.-]*)://(?P<bucket>[^/?#\s]+)/?(?P<key>.*)", re.DOTALL)
 _BUCKET = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
@@ -15,6 +15,7 @@ _NAME_NODE = re.compile(r"[A-Za-z0-9][\w.-]*(?::\d{1,5})?", re.ASCII)
 _WANTED = {
     AZURE.name: (_CONTAINER, "container@account.dfs.core.windows.net"),
     HDFS.name: (_NAME_NODE, "namenode:port, or the name of a service"),
+    WEBHDFS.name: (_NAME_NODE, "namenode:port"),
 }
 _UNSAFE = frozenset(("", ".", ".."))
 

@@ -31,11 +31,24 @@ COSN = StoreKind("COS", ("cosn",), ("fs.cosn.",))
 OBS = StoreKind("OBS", ("obs",), ("fs.obs.",))
 HADOOP_PREFIX = "hadoop."
 KERBEROS_PREFIX = "security.kerberos.login."
-HDFS = StoreKind("HDFS", ("hdfs", "viewfs"), ("hadoop-conf-dir", HADOOP_PREFIX, KERBEROS_PREFIX))
+HDFS_CLIENT = "hdfs.client"
+"""Catalog option: which library reaches HDFS."""
+HDFS = StoreKind(
+    "HDFS",
+    ("hdfs", "viewfs"),
+    ("hadoop-conf-dir", HADOOP_PREFIX, HDFS_CLIENT, KERBEROS_PREFIX),
+)
+WEBHDFS = StoreKind(
+    "WebHDFS",
+    ("webhdfs", "swebhdfs"),
+    ("hadoop-conf-dir", HADOOP_PREFIX, KERBEROS_PREFIX, "webhdfs."),
+)
+FOLDER_STORES = (HDFS, WEBHDFS)
+"""Those that have folders, which are moved at once."""
 OBJECT_STORES = (S3, GCS, AZURE, OSS, COSN, OBS)
-STORES = (*OBJECT_STORES, HDFS)
+STORES = (*OBJECT_STORES, *FOLDER_STORES)
 _BY_SCHEME = {scheme: kind for kind in STORES for scheme in kind.schemes}
-STORE_PREFIXES = tuple(prefix for kind in STORES for prefix in kind.prefixes)
+STORE_PREFIXES = tuple(dict.fromkeys(prefix for kind in STORES for prefix in kind.prefixes))
 SINGLE_WRITER = "unsafe.single-writer"
 """Catalog option: no other process writes to the warehouse."""
 STORE_OPTIONS = (SINGLE_WRITER,)
@@ -85,9 +98,10 @@ def check_store_options(keys: Iterable[str], warehouse: str) -> None:
     """
     kind = store_kind(warehouse)
     for key in keys:
-        of = next((one for one in STORES if key.startswith(one.prefixes)), None)
-        if of is not None and of is not kind:
-            raise ValueError(f"{key!r} is an option of {of.name}, and the warehouse is not there")
+        of = [one for one in STORES if key.startswith(one.prefixes)]
+        if of and kind not in of:
+            names = " and ".join(one.name for one in of)
+            raise ValueError(f"{key!r} is an option of {names}, and the warehouse is not there")
         if key in STORE_OPTIONS and kind not in OBJECT_STORES:
             raise ValueError(f"{key!r} is for object stores, and the warehouse is not on one")
 

@@ -112,7 +112,7 @@ def test_executors_read_write_and_compact_in_a_store_without_a_jar(found: dict[s
 def test_executors_read_write_and_compact_on_ceph_and_hdfs(master: str, tmp_path: Path) -> None:
     if os.environ.get("PAIMONLAB_INTEROP") != "require":
         pytest.skip("Ceph's gateway is part of make interop")
-    with radosgw.running(tmp_path / "ceph") as url, hdfs.running(tmp_path) as name_node:
+    with radosgw.running(tmp_path / "ceph") as url, hdfs.running(tmp_path) as (name_node, _):
         radosgw.make_bucket(url, "lake")
         stores = [options_of(url, "lake"), {"warehouse": f"{name_node}/w"}]
         found = run(STORE_JOB, master, *map(json.dumps, stores), folder=tmp_path)

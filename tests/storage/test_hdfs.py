@@ -5,16 +5,17 @@ What the store promises runs against a real one: ``pytest tests/storage/stores -
 
 from __future__ import annotations
 
-import sys
 import types
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+import pyarrow.fs
 import pytest
 
 import paimonlab as pl
 from paimonlab.errors import StorageError, UnsupportedError
-from paimonlab.storage.hdfs import HdfsFileIO, file_io
+from paimonlab.storage.hdfs import HdfsFileIO, file_io, open_warehouse
 from paimonlab.storage.hdfs.options import HdfsOptions, hdfs_options
 
 ROOT = "hdfs://127.0.0.1:8020/w"
@@ -28,15 +29,18 @@ class NameNode:
     faults: list[str] = field(default_factory=list)
     moved: int = 0
 
-    def create(self, path: str, options: Any) -> Any:
-        if path in self.files and not options.overwrite:
+    creates_at_once: bool = True
+
+    def create(self, path: str) -> Any:
+        if path in self.files:
             raise FileExistsError(f"{path} for client already exists\n\tat org.apache")
         self.files[path] = b""
 
         def write(data: bytes) -> None:
             self.files[path] += data
 
-        return types.SimpleNamespace(write=write, hsync=lambda: None, close=lambda: None)
+        nothing = dict.fromkeys(("hsync", "close", "abandon"), lambda: None)
+        return types.SimpleNamespace(write=write, **nothing)
 
     def rename(self, source: str, target: str, overwrite: bool) -> None:
         self.moved += 1
@@ -67,8 +71,6 @@ class NameNode:
 def node(monkeypatch: pytest.MonkeyPatch) -> NameNode:
     """A name node in memory."""
     node = NameNode()
-    library = types.SimpleNamespace(WriteOptions=types.SimpleNamespace)
-    monkeypatch.setitem(sys.modules, "hdfs_native", library)
     monkeypatch.setattr(file_io, "_connected", lambda *_: node)
     return node
 
@@ -130,3 +132,55 @@ def test_without_its_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
 
     with pytest.raises(UnsupportedError, match=r"pip install 'paimonlab\[hdfs\]'"):
         pl.connect("hdfs://127.0.0.1:8020/w")
+
+
+def test_libhdfs_stands_in_for_reading_where_hdfs_native_is_not_there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    warehouse = "hdfs://127.0.0.1:8020/w"
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    (tmp_path / "libhdfs.so").touch()
+    for name, value, told in (
+        ("ARROW_LIBHDFS_DIR", tmp_path, "JAVA_HOME is not set"),
+        ("JAVA_HOME", tmp_path, "CLASSPATH is not set: export"),
+    ):
+        monkeypatch.delenv("JAVA_HOME", raising=False)
+        monkeypatch.delenv("CLASSPATH", raising=False)
+        monkeypatch.setenv(name, str(value))
+        with pytest.raises(UnsupportedError, match=rf"hdfs\]'; libhdfs cannot stand in: {told}"):
+            pl.connect(warehouse)
+    monkeypatch.setenv("CLASSPATH", "x.jar")
+    with pytest.raises(UnsupportedError, match=r"pip install 'paimonlab\[hdfs\]'"):
+        pl.connect({"warehouse": warehouse, "hdfs.client": "hdfs-native"})
+    login = {"principal": "me", "keytab": "/k"}
+    kerberos = {f"security.kerberos.login.{key}": value for key, value in login.items()}
+    with pytest.raises(UnsupportedError, match=r"principal with hdfs\.client = 'libhdfs'"):
+        pl.connect({"warehouse": warehouse, **kerberos})
+
+    local = pyarrow.fs.SubTreeFileSystem(str(tmp_path), pyarrow.fs.LocalFileSystem())
+    monkeypatch.setattr(pyarrow.fs, "HadoopFileSystem", lambda *_, **__: local)
+    store = open_warehouse(warehouse, {})
+    (tmp_path / "w").mkdir()
+    (tmp_path / "w/a").write_bytes(b"12345")
+
+    assert store.client_told.startswith("libhdfs, as hdfs-native is not installed")
+    assert store.read(f"{warehouse}/a") == b"12345"
+    assert [one.path for one in store.list(warehouse)] == [f"{warehouse}/a"]
+    with store.open_input(f"{warehouse}/a") as source:
+        source.seek(2)
+        assert source.read(2) == b"34"
+    for write in (
+        lambda: store.publish(f"{warehouse}/b", b"1"),
+        lambda: store.replace(f"{warehouse}/a", b"1"),
+        lambda: store.make_directory(f"{warehouse}/b"),
+        lambda: store.rename(f"{warehouse}/a", f"{warehouse}/b"),
+        lambda: store.delete(f"{warehouse}/a"),
+    ):
+        with pytest.raises(UnsupportedError, match=r"writing to hdfs://\S+ through libhdfs"):
+            write()
+    assert [path.name for path in (tmp_path / "w").iterdir()] == ["a"]
+
+
+def test_another_client_of_hdfs_is_refused_by_name() -> None:
+    with pytest.raises(UnsupportedError, match=r"hdfs\.client = 'java'.*hdfs-native, libhdfs"):
+        pl.connect({"warehouse": "hdfs://127.0.0.1:8020/w", "hdfs.client": "java"})

@@ -25,7 +25,7 @@ from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.options.grammar import parse_boolean
 from paimonlab.storage import FileIO, ReadOnlyFileIO
 from paimonlab.storage.forwarding import ForwardingFileIO
-from paimonlab.storage.schemes import HDFS, store_kind
+from paimonlab.storage.schemes import FOLDER_STORES, store_kind
 
 logger = logging.getLogger(__name__)
 
@@ -78,7 +78,7 @@ class TableStores:
         scheme = urlsplit(path).scheme.lower() if ":" in path.partition("/")[0] else ""
         has_tokens = parse_boolean(options.get(DATA_TOKENS, "false")) and not answer.is_external
         kind = store_kind(path)
-        if kind is not None and not (has_tokens and kind is HDFS):
+        if kind is not None and not (has_tokens and kind in FOLDER_STORES):
             store: FileIO
             if has_tokens:
                 store = VendedFileIO(path, TokenSource(self.client, identifier))
@@ -114,7 +114,7 @@ def opened_store(
         If an option is missing, or its value is not allowed.
     """
     try:
-        if store_kind(path) is HDFS:
+        if store_kind(path) in FOLDER_STORES:
             return storage.hdfs.open_warehouse(path, options)
         return storage.stores.open_warehouse(path, options, renewal=renewal)
     except ValueError as error:

@@ -204,6 +204,19 @@ def _warehouse(seen: Environment) -> Iterator[Check]:
         )
 
 
+def _hdfs(seen: Environment) -> Iterator[Check]:
+    state = seen.warehouse
+    if state is None or not state.client:
+        return
+    reads_alone = state.client.startswith("libhdfs")
+    yield Check(
+        name="HDFS client",
+        status="warning" if reads_alone else "ok",
+        found=state.client,
+        fix="pip install 'paimonlab[hdfs]', and leave hdfs.client out" if reads_alone else "",
+    )
+
+
 def _reader(seen: Environment) -> Iterator[Check]:
     state = seen.warehouse
     if state is None or state.is_server or not seen.packages.get("pyspark"):
@@ -242,6 +255,7 @@ _JUDGES: tuple[Callable[[Environment], Iterator[Check]], ...] = (
     _workers,
     _notebook,
     _warehouse,
+    _hdfs,
     _reader,
     _memory,
     _zone,

@@ -53,6 +53,8 @@ class WarehouseState:
     """Whether it is a server that answered; where its tables are was not tried."""
     is_in_store: bool = False
     """Whether it is in an object store or HDFS."""
+    client: str = ""
+    """Which client of HDFS reaches it, and why; empty: it is not on HDFS."""
     scheme: str = ""
     """What its path begins with, ``s3a``; empty: it is a local folder."""
 
@@ -180,6 +182,7 @@ def try_warehouse(catalog: Catalog) -> WarehouseState:
     files = catalog.file_io
     folder = join(catalog.path, f".paimonlab-doctor-{uuid.uuid4()}")
     path = join(folder, "published")
+    client: str = getattr(files, "client_told", "")
     try:
         catalog.databases()
         if not catalog.has_folder:
@@ -191,11 +194,13 @@ def try_warehouse(catalog: Catalog) -> WarehouseState:
         finally:
             files.delete_directory(folder)
     except (PaimonError, OSError) as error:
-        return WarehouseState(path=shown, problem=str(error), advice=_advice(catalog, str(error)))
+        advice = _advice(catalog, str(error))
+        return WarehouseState(path=shown, problem=str(error), advice=advice, client=client)
     return WarehouseState(
         path=shown,
         publishes_once=first and not second and is_kept,
         is_in_store=store_kind(catalog.path) is not None,
+        client=client,
         scheme=scheme_of(catalog.path),
     )
 

@@ -1,4 +1,4 @@
-"""Warehouses on HDFS, through ``hdfs-native``, which is an extra. See ``docs/stores.md``."""
+"""Warehouses on HDFS, through ``hdfs-native``, WebHDFS or libhdfs. See ``docs/stores.md``."""
 
 from __future__ import annotations
 

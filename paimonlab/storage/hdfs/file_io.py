@@ -1,4 +1,4 @@
-"""Files of HDFS through ``hdfs-native``: the methods of `FileIO`.
+"""Files of HDFS, whichever client reaches it: the methods of `FileIO`.
 
 A name that others may take is taken by moving a file of a name of our own onto it, which the name
 node does at once and refuses if the name is taken. Whatever the answer, our own name says whether
@@ -10,11 +10,12 @@ from __future__ import annotations
 import contextlib
 import errno
 import functools
+import importlib.util
 import io
 import random
 import time
 import uuid
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -25,15 +26,19 @@ from paimonlab.secrets import without_secrets
 from paimonlab.storage.failures import delete_each
 from paimonlab.storage.file_io import METADATA_LIMIT_BYTES, Buffer, FileStatus
 from paimonlab.storage.forks import Home, fork_count
-from paimonlab.storage.hdfs.options import HdfsOptions
+from paimonlab.storage.hdfs.clients import HdfsClient, Reader, Status, Writer
+from paimonlab.storage.hdfs.options import ClientKind, HdfsOptions, WebHdfsOptions
 from paimonlab.storage.places import place_of
 from paimonlab.storage.random_input import RandomInput
+from paimonlab.storage.schemes import HDFS_CLIENT
 
 _PATIENCE_SECONDS = 30.0
 _FIRST_PAUSE_SECONDS = 0.05
 _LONGEST_PAUSE_SECONDS = 3.0
 _WRITTEN_AT_ONCE = 8 << 20
 _FIRST_HOME: list[Home] = []
+_REFUSALS = (errno.EACCES, errno.EDQUOT)
+"""Of answers that say that nothing happened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,18 @@ class HdfsFileIO:
     """Files of one HDFS."""
 
     root: str
-    options: HdfsOptions = field(default_factory=HdfsOptions, repr=False)
+    options: HdfsOptions | WebHdfsOptions = field(default_factory=HdfsOptions, repr=False)
+
+    @property
+    def client_told(self) -> str:
+        """Say which client reaches the files, and why it is this one."""
+        if isinstance(self.options, WebHdfsOptions):
+            return "WebHDFS, as the scheme of the warehouse says"
+        is_installed = importlib.util.find_spec("hdfs_native") is not None
+        if self.options.client is ClientKind.NATIVE:
+            return "hdfs-native"
+        why = f"{HDFS_CLIENT} says" if is_installed else "hdfs-native is not installed"
+        return f"libhdfs, as {why}: it reads and does not write"
 
     def within(self, *roots: str) -> Self:
         """Return this store: no link of HDFS's is followed."""
@@ -71,7 +87,7 @@ class HdfsFileIO:
 
     def open_output(self, path: str) -> pa.NativeFile:
         """Create a new file for writing; it is durable when it is closed."""
-        return pa.PythonFile(_Output(self._created(path), path), mode="w")
+        return pa.PythonFile(self._created(path), mode="w")
 
     def create(self, path: str, data: Buffer) -> None:
         """Create a new file."""
@@ -79,13 +95,12 @@ class HdfsFileIO:
 
     def write(self, path: str, data: bytes) -> None:
         """Create a new, durable file."""
-        output = _Output(self._created(path), path)
+        output = self._created(path)
         try:
             output.write(data)
             output.close()
         except BaseException:
-            with contextlib.suppress(OSError):
-                self.delete(path)
+            output.abandon()
             raise
 
     def begin_sync(self, output: pa.NativeFile) -> None:
@@ -101,8 +116,22 @@ class HdfsFileIO:
 
     def publish(self, path: str, data: bytes) -> bool:
         """Create ``path`` with ``data`` if nothing exists there."""
+        return self._take(self._temporary(path, data), path)
+
+    def _temporary(self, path: str, data: bytes) -> str:
+        """Write a file of a name that only this call has, beside another."""
         temporary = _beside(path)
-        self.write(temporary, data)
+        output = _Output(self._writer(temporary), temporary, lambda: self.delete(temporary))
+        try:
+            output.write(data)
+            output.close()
+        except BaseException:
+            output.abandon()
+            raise
+        return temporary
+
+    def _take(self, temporary: str, path: str) -> bool:
+        """Move a file of our own onto a name that others may take; False: it is taken."""
         end = time.monotonic() + _PATIENCE_SECONDS
         attempt = 0
         while True:
@@ -114,9 +143,15 @@ class HdfsFileIO:
                 self.delete(temporary)
                 return False
             except OSError as error:
+                is_refused = False
                 with contextlib.suppress(StorageError):
                     if not self._is_left(temporary):
                         return True
+                    if error.errno in _REFUSALS:
+                        self.delete(temporary)
+                        is_refused = True
+                if is_refused:
+                    raise
                 if time.monotonic() >= end:
                     problem = f"{error.strerror}; it may be there or not ({attempt + 1} attempts)"
                     raise StorageError(errno.ECONNABORTED, problem, path) from None
@@ -129,13 +164,16 @@ class HdfsFileIO:
     def replace(self, path: str, data: bytes, *, durable: bool = True) -> None:
         """Write ``path`` atomically, whether or not it exists."""
         del durable
-        temporary = _beside(path)
-        self.write(temporary, data)
+        temporary = self._temporary(path, data)
         try:
             self._move(temporary, path, overwrite=True)
         except OSError:
-            with contextlib.suppress(OSError):
+            try:
+                if not self._is_left(temporary):
+                    return  # it happened, and the answer was lost
                 self.delete(temporary)
+            except OSError:
+                pass
             raise
 
     def exists(self, path: str) -> bool:
@@ -182,7 +220,7 @@ class HdfsFileIO:
     def make_directory(self, path: str) -> None:
         """Create a folder and its parents; fine when it exists."""
         with _named(path, "making"):
-            self._client(path).mkdirs(_inner(path), create_parent=True)
+            self._client(path).mkdirs(_inner(path))
 
     def rename(self, source: str, target: str, *, durable: bool = True) -> None:
         """Move a file or folder."""
@@ -219,34 +257,44 @@ class HdfsFileIO:
                 return False
             raise
 
-    def _client(self, path: str) -> Any:
+    def _client(self, path: str) -> HdfsClient:
         if not _FIRST_HOME:
             _FIRST_HOME.append(Home())
         _FIRST_HOME[0].check("the connection to HDFS", "use stores in one of them alone")
         place = place_of(path)
         return _connected(f"{place.scheme}://{place.bucket}", self.options, fork_count())
 
-    def _created(self, path: str) -> Any:
-        import hdfs_native  # noqa: PLC0415 - an extra
+    def _created(self, path: str) -> _Output:
+        if self._client(path).creates_at_once:
+            return _Output(self._writer(path), path, lambda: self.delete(path))
+        # What is sent in one request may be there or not if its answer is lost. Under a name of
+        # our own that is found out, and a file of another is never taken for ours, or deleted.
+        temporary = _beside(path)
 
+        def take() -> None:
+            if not self._take(temporary, path):
+                raise FileExistsError(errno.EEXIST, "the file exists", path)
+
+        return _Output(self._writer(temporary), path, lambda: self.delete(temporary), take)
+
+    def _writer(self, path: str) -> Writer:
         with _named(path, "creating"):
-            options = hdfs_native.WriteOptions(overwrite=False, create_parent=True)
-            return self._client(path).create(_inner(path), options)
+            return self._client(path).create(_inner(path))
 
     def _move(self, source: str, target: str, *, overwrite: bool = False) -> None:
         with _named(target, "moving a file to it"):
-            self._client(source).rename(_inner(source), _inner(target), overwrite)
+            self._client(source).rename(_inner(source), _inner(target), overwrite=overwrite)
 
     def _is_left(self, temporary: str) -> bool:
         return self.exists(temporary)
 
-    def _status(self, path: str) -> Any:
+    def _status(self, path: str) -> Status:
         with _named(path, "asking"):
             return self._client(path).get_file_info(_inner(path))
 
 
 class _Input(RandomInput):
-    def __init__(self, reader: Any, path: str) -> None:
+    def __init__(self, reader: Reader, path: str) -> None:
         super().__init__()
         self._reader, self._path = reader, path
         self._size_bytes = len(reader)
@@ -266,9 +314,16 @@ class _Input(RandomInput):
 class _Output(io.RawIOBase):
     """What ``pyarrow.PythonFile`` writes to. A forked child can do nothing to it."""
 
-    def __init__(self, writer: Any, path: str) -> None:
+    def __init__(
+        self,
+        writer: Writer,
+        path: str,
+        discard: Callable[[], None],
+        take: Callable[[], None] = lambda: None,
+    ) -> None:
         super().__init__()
         self._writer, self._path = writer, path
+        self._discard, self._take = discard, take
         self._home = Home()
         self._size_bytes = 0
 
@@ -291,25 +346,42 @@ class _Output(io.RawIOBase):
         if self.closed:
             return
         super().close()
-        if self._home.is_here:
+        if not self._home.is_here:
+            return
+        try:
             with _named(self._path, "writing"):
                 if self._size_bytes:
                     self._writer.hsync()
                 self._writer.close()
+            self._take()
+        except BaseException:
+            self.abandon()
+            raise
+
+    def abandon(self) -> None:
+        """Leave nothing of a file whose writing failed."""
+        io.RawIOBase.close(self)
+        if self._home.is_here:
+            with contextlib.suppress(OSError):
+                self._writer.abandon()
+            with contextlib.suppress(OSError):
+                self._discard()
 
 
 @functools.lru_cache(maxsize=16)
-def _connected(address: str, options: HdfsOptions, forks: int) -> Any:
+def _connected(address: str, options: HdfsOptions | WebHdfsOptions, forks: int) -> HdfsClient:
     del forks  # of the key alone
-    import hdfs_native  # noqa: PLC0415 - an extra
+    if isinstance(options, WebHdfsOptions):
+        from paimonlab.storage.hdfs.web import WebClient  # noqa: PLC0415 - takes urllib3
 
-    return hdfs_native.Client(
-        address,
-        dict(options.config) or None,
-        options.config_folder,
-        kerberos_principal=options.principal,
-        kerberos_keytab=options.keytab,
-    )
+        return WebClient(address, options)
+    if options.client is ClientKind.LIBHDFS:
+        from paimonlab.storage.hdfs.libhdfs import LibhdfsClient  # noqa: PLC0415 - starts Java
+
+        return LibhdfsClient(address, options)
+    from paimonlab.storage.hdfs.native import NativeClient  # noqa: PLC0415 - an extra
+
+    return NativeClient(address, options)
 
 
 def _inner(path: str) -> str:

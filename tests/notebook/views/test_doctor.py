@@ -302,3 +302,15 @@ def test_the_command_line_tells_by_its_exit_code(tmp_path: Path) -> None:
     assert {one["name"]: one["status"] for one in json.loads(fine.stdout)}["warehouse"] == "ok"
     assert broken.exit_code == 1
     assert "error: warehouse" in broken.stdout
+
+
+def test_which_client_reaches_hdfs_is_told() -> None:
+    def told(client: str) -> tuple[str, str, str]:
+        state = WarehouseState(path="hdfs://w", is_in_store=True, scheme="hdfs", client=client)
+        found = verdict(replace(FINE, warehouse=state), "HDFS client")
+        return found.status, found.found, found.fix
+
+    assert told("hdfs-native") == ("ok", "hdfs-native", "")
+    status, found, fix = told("libhdfs, as hdfs.client says: it reads and does not write")
+    assert (status, found.partition(",")[0]) == ("warning", "libhdfs")
+    assert "pip install 'paimonlab[hdfs]'" in fix

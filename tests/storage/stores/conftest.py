@@ -167,18 +167,30 @@ def azure_options_of(url: str, name: str) -> Mapping[str, str]:
 
 
 @pytest.fixture(scope="session")
-def hdfs_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Address of a name node: the one that ``PAIMONLAB_HDFS`` names, else one of our own."""
-    pytest.importorskip("hdfs_native", reason="hdfs-native is not installed")
-    address = os.environ.get("PAIMONLAB_HDFS")
-    if address:
-        yield address
+def name_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[hdfs.Addresses]:
+    """A name node: the one of ``PAIMONLAB_HDFS`` and ``PAIMONLAB_WEBHDFS``, else our own."""
+    address, web_address = map(os.environ.get, ("PAIMONLAB_HDFS", "PAIMONLAB_WEBHDFS"))
+    if address and web_address:
+        yield hdfs.Addresses(address, web_address)
         return
     try:
-        with hdfs.running(tmp_path_factory.mktemp("hdfs")) as url:
-            yield url
+        with hdfs.running(tmp_path_factory.mktemp("hdfs")) as addresses:
+            yield addresses
     except ServerMissingError as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def hdfs_server(name_node: hdfs.Addresses) -> str:
+    """Address of the name node for hdfs-native."""
+    pytest.importorskip("hdfs_native", reason="hdfs-native is not installed")
+    return name_node.url
+
+
+@pytest.fixture
+def webhdfs_warehouse(name_node: hdfs.Addresses) -> Mapping[str, str]:
+    """Options of a catalog in a new folder, which WebHDFS reaches."""
+    return {"warehouse": f"{name_node.web_url}/{uuid.uuid4()}"}
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 from urllib.request import urlopen
 
 from tests.interop.java_build import JavaMissingError, JavaTools, fetch_jars
@@ -18,8 +19,7 @@ _HERE = Path(__file__).parent
 _START_SECONDS = 120
 _OPENED = ("java.lang", "java.nio", "sun.nio.ch", "java.util", "java.net")
 _OPTIONS = (
-    *("-Xmx300m", "-Djava.net.preferIPv4Stack=true", *short_java.OPTIONS),
-    "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+    *("-Xmx400m", "-Djava.net.preferIPv4Stack=true", *short_java.OPTIONS),
     *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENED),
 )
 _SETTINGS = {
@@ -32,9 +32,16 @@ _SETTINGS = {
 }
 
 
+class Addresses(NamedTuple):
+    """Of one name node."""
+
+    url: str
+    web_url: str
+
+
 @contextmanager
-def running(folder: Path) -> Iterator[str]:
-    """Start it; yield the address of the name node. Its files are in the folder."""
+def running(folder: Path) -> Iterator[Addresses]:
+    """Start it; yield the addresses of the name node. Its files are in the folder."""
     try:
         tools = JavaTools.find()
         jars = fetch_jars(tools, _HERE / "hdfs.pom.xml")
@@ -58,7 +65,7 @@ def running(folder: Path) -> Iterator[str]:
         )
         try:
             _wait(http, process, log)
-            yield f"hdfs://127.0.0.1:{port}"
+            yield Addresses(f"hdfs://127.0.0.1:{port}", f"webhdfs://127.0.0.1:{http}")
         finally:
             process.kill()
             process.wait()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import pickle
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -20,17 +21,30 @@ from paimonlab.storage.stores import object_file_io
 from tests.repetitions import times
 from tests.storage.stores.conftest import options_of
 
+_IS_WHOLE = os.environ.get("PAIMONLAB_INTEROP") == "require"
+_SAMPLE = (
+    "test_what_is_published_first_stays",
+    "test_new_files_never_overwrite",
+    "test_missing_files_are_named",
+    "test_names_are_kept_as_they_are",
+    "test_files_are_not_moved_onto_others",
+)
+"""Of WebHDFS in usual runs."""
 _CEPH = pytest.param("ceph", marks=pytest.mark.interop)
 
 
-@pytest.fixture(params=["local", "s3", "azure", "gcs", "oss", "obs", "hdfs", _CEPH])
+@pytest.fixture(params=["local", "s3", "azure", "gcs", "oss", "obs", "hdfs", "webhdfs", _CEPH])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[FileIO, str]:
     """A store and a folder in it."""
     if request.param == "local":
         return LocalFileIO(), str(tmp_path)
     name = "warehouse" if request.param == "s3" else f"{request.param}_warehouse"
+    if request.param == "webhdfs" and not _IS_WHOLE:
+        test = getattr(request.function, "__name__", "")
+        if test not in _SAMPLE:
+            pytest.skip("all of WebHDFS is part of make interop")
     options = request.getfixturevalue(name)
-    store = (hdfs if request.param == "hdfs" else stores).open_warehouse(
+    store = (hdfs if request.param.endswith("hdfs") else stores).open_warehouse(
         options["warehouse"], options
     )
     return store, store.root
@@ -148,7 +162,7 @@ def test_more_files_are_listed_and_deleted_than_a_page_has(
     """Pages of the servers of the tests have 100 files or fewer, but for Azurite and Ceph."""
     monkeypatch.setattr(object_file_io, "_DELETED_AT_ONCE", 40)
     file_io, root = place
-    count = 50 if root.startswith(("abfs", "hdfs")) else 110
+    count = 50 if root.startswith(("abfs", "hdfs", "webhdfs")) else 110
     paths = [f"{root}/many/{number}" for number in range(count)]
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda path: file_io.replace(path, b"1", durable=False), paths))

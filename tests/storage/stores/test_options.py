@@ -112,7 +112,7 @@ def test_options_of_a_store_are_no_options_of_a_disk(tmp_path: Path) -> None:
         pl.connect({"warehouse": str(tmp_path), **KEYS})
 
 
-@pytest.mark.parametrize("scheme", ["ftp", "dls", "webhdfs"])
+@pytest.mark.parametrize("scheme", ["ftp", "dls"])
 def test_other_stores_are_refused_by_name(scheme: str) -> None:
     with pytest.raises(UnsupportedError, match=f"there is no built-in store for {scheme}:"):
         pl.connect(f"{scheme}://b/w")

@@ -1,0 +1,71 @@
+"""HDFS through ``hdfs-native``: the protocol of name and data nodes, without Java."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import hdfs_native
+
+from paimonlab.storage.hdfs.clients import Reader, Status
+from paimonlab.storage.hdfs.options import HdfsOptions
+
+
+class NativeClient:
+    """A connection of the library; see `HdfsClient`.
+
+    Parameters
+    ----------
+    address
+        ``hdfs://namenode:8020``.
+    options
+        How it is reached.
+    """
+
+    creates_at_once = True
+
+    def __init__(self, address: str, options: HdfsOptions) -> None:
+        self._client: Any = hdfs_native.Client(
+            address,
+            dict(options.config) or None,
+            options.config_folder,
+            kerberos_principal=options.principal,
+            kerberos_keytab=options.keytab,
+        )
+
+    def read(self, path: str, /) -> Reader:
+        """Open a file."""
+        return self._client.read(path)
+
+    def create(self, path: str, /) -> _NativeWriter:
+        """Begin a file; its name is taken when this returns."""
+        options = hdfs_native.WriteOptions(overwrite=False, create_parent=True)
+        return _NativeWriter(self._client.create(path, options))
+
+    def rename(self, source: str, target: str, /, *, overwrite: bool) -> None:
+        """Move a file or folder."""
+        self._client.rename(source, target, overwrite)
+
+    def list_status(self, path: str, /) -> Iterable[Status]:
+        """Return what is in a folder."""
+        return self._client.list_status(path)
+
+    def mkdirs(self, path: str, /) -> None:
+        """Create a folder and its parents."""
+        self._client.mkdirs(path, create_parent=True)
+
+    def delete(self, path: str, /, *, recursive: bool) -> bool:
+        """Delete a file or folder."""
+        return bool(self._client.delete(path, recursive=recursive))
+
+    def get_file_info(self, path: str, /) -> Status:
+        """Return what is known of a file or folder."""
+        return self._client.get_file_info(path)
+
+
+class _NativeWriter:
+    def __init__(self, writer: Any) -> None:
+        self.write, self.hsync, self.close = writer.write, writer.hsync, writer.close
+
+    def abandon(self) -> None:
+        """Do nothing: what is left is deleted by its name."""
