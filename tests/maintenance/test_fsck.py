@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,6 +13,7 @@ from paimonlab.maintenance.fsck.check import fsck
 from paimonlab.maintenance.fsck.report import FsckReport
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.storage import LocalFileIO
+from paimonlab.table.inside import store_of
 from paimonlab.table.table import Table
 from tests.golden import RELEASES, golden
 from tests.small_tables import SmallTable, entry
@@ -248,3 +250,56 @@ def test_a_file_behind_a_link_is_followed(table: Table, tmp_path: Path) -> None:
     file.symlink_to(elsewhere)
 
     assert "the file is missing" not in str(table.fsck())
+
+
+@pytest.mark.parametrize(
+    ("moved", "gone", "file", "problem", "advice"),
+    [
+        (2, (), "snapshot/snapshot-2", "its only copy is", "Move the copy there; who"),
+        (4, (), "snapshot/snapshot-4", "its only copy is", "Move the copy there if"),
+        (1, (), "tag/.tag-1.", "which came before the oldest", "Delete it"),
+        (3, (1, 2, 4), "snapshot/snapshot-3", "its only copy is", ""),
+    ],
+)
+def test_a_snapshot_whose_only_copy_was_moved_aside_is_named(
+    tmp_path: Path, moved: int, gone: tuple[int, ...], file: str, problem: str, advice: str
+) -> None:
+    table = of_four_snapshots(tmp_path)
+    folder = Path(table.path)
+    (folder / "tag").mkdir()
+    guard = folder / "tag" / f".tag-{moved}.{uuid.uuid4()}.guard.tmp"
+    for snapshot_id in gone:
+        (folder / "snapshot" / f"snapshot-{snapshot_id}").unlink()
+    (folder / "snapshot" / f"snapshot-{moved}").rename(guard)
+
+    found = [one for one in check(folder).findings if "LATEST" not in one.file]
+
+    assert [one.file.startswith(file) and problem in one.problem for one in found] == [True]
+    assert advice in found[0].advice
+    if problem == "its only copy is":
+        assert str(guard) in found[0].problem
+        guard.rename(folder / "snapshot" / f"snapshot-{moved}")
+        assert not [one for one in check(folder).findings if one.file == file]
+
+
+def test_a_copy_of_a_snapshot_that_is_left_over_is_named(tmp_path: Path) -> None:
+    table = of_four_snapshots(tmp_path)
+    history = store_of(table)
+    with history.tags.guarded([history.snapshots.get(2)]):
+        [found] = check(Path(table.path)).findings
+        assert table.scan().count() == 4
+
+    assert (found.severity, found.problem) == (
+        "warning",
+        "it is a copy of snapshot 2, which is there",
+    )
+    assert check(Path(table.path)).is_clean
+
+
+def of_four_snapshots(path: Path) -> Table:
+    catalog = pl.connect(path)
+    catalog.create_database("db")
+    table = catalog.create_table("db.t", {"a": "INT"})
+    for number in range(4):
+        table.write([{"a": number}])
+    return table

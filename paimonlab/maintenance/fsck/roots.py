@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -11,6 +11,7 @@ from paimonlab.maintenance.roots import without_lost_changelog
 from paimonlab.metadata.hints import numbered
 from paimonlab.metadata.layout import (
     CHANGELOG_PREFIX,
+    GUARD_END,
     SNAPSHOT_PREFIX,
     TAG_PREFIX,
     TableLayout,
@@ -23,6 +24,18 @@ from paimonlab.storage import FileIO
 _HOLE = "Restore it; who looks for the newest one may stop here."
 _NO_CHANGELOG = "the file is missing: what the oldest snapshot changed cannot be read"
 _OF_TAG = "That is right if the snapshot came from a tag that was deleted; else restore the file."
+_ASIDE = "Move the copy there; who looks for the newest one may stop here."
+_NEWEST_ASIDE = (
+    "Move the copy there if its rows are wanted; delete it if a rollback was to take them back."
+)
+_EXPIRED = (
+    "Delete it, unless an expiry runs: one was ended before it did, and some of the snapshot's "
+    "files may be deleted already."
+)
+_LEFT_OVER = (
+    "Leave it while a tag or a branch is created or a rollback runs; else delete it, or remove "
+    "orphan files once it is old. Until then no file of the snapshot expires."
+)
 _HINT = "Delete the hint: it will be written again by the next commit."
 
 
@@ -58,9 +71,9 @@ def read_branch(file_io: FileIO, layout: TableLayout, notes: Notes) -> Branch:
     """Read the schemas, snapshots, tags and changelogs of a branch, and check them."""
     reader = _Reader(file_io, layout, notes)
     schemas = reader.schemas()
-    snapshots = reader.snapshots()
+    snapshots, names = reader.snapshots()
     _check_chain(snapshots, notes)
-    tags = list(reader.tags())
+    tags = list(reader.tags(names))
     snapshots[:1] = [reader.without_lost_changelog(first, tags) for first in snapshots[:1]]
     roots = [*snapshots, *tags, *reader.changelogs()]
     for root in roots:
@@ -92,20 +105,53 @@ class _Reader:
             self.notes.add(self.layout.schema_folder, "there is no schema")
         return schemas
 
-    def snapshots(self) -> list[Root]:
-        names = self._names(self.layout.snapshot_folder)
-        ids = numbered(names, SNAPSHOT_PREFIX)
-        self._check_holes(ids, self.layout.snapshot)
+    def snapshots(self) -> tuple[list[Root], Sequence[str]]:
+        """Return the snapshots, and the names of tags and of copies of snapshots beside them."""
+        ids = numbered(self._names(self.layout.snapshot_folder), SNAPSHOT_PREFIX)
+        names = self._names(self.layout.tag_folder)
+        aside = self._check_copies(ids, sorted(name for name in names if name.endswith(GUARD_END)))
+        self._check_holes(ids, self.layout.snapshot, known=aside)
         self._check_hints(ids)
-        return list(self._documents(ids, self.layout.snapshot, SNAPSHOT_PREFIX, "snapshots"))
+        found = self._documents(ids, self.layout.snapshot, SNAPSHOT_PREFIX, "snapshots")
+        return list(found), names
+
+    def _check_copies(self, ids: Sequence[int], names: Sequence[str]) -> set[int]:
+        """Note copies of snapshots that operations left; return those that are nowhere else.
+
+        An operation that is under way has such copies for a moment, so each is looked for again.
+        """
+        aside = set[int]()
+        for name in names:
+            path = f"{self.layout.tag_folder}/{name}"
+            for snapshot_id in numbered([name.split(".")[1]], TAG_PREFIX):
+                original = self.layout.snapshot(snapshot_id)
+                with self.notes.taken(path):
+                    if self.file_io.exists(original):
+                        if self.file_io.exists(path):
+                            problem = f"it is a copy of snapshot {snapshot_id}, which is there"
+                            self.notes.add(path, problem, advice=_LEFT_OVER, severity="warning")
+                    elif self.file_io.exists(path):
+                        aside.add(snapshot_id)
+                        self._note_aside(original, path, snapshot_id, ids)
+        return aside
+
+    def _note_aside(self, original: str, path: str, snapshot_id: int, ids: Sequence[int]) -> None:
+        """Note a snapshot that was moved to where guards are."""
+        if ids and snapshot_id < ids[0]:
+            problem = f"it is the only copy of snapshot {snapshot_id}, which came before the oldest"
+            self.notes.add(path, problem, advice=_EXPIRED, severity="warning")
+            return
+        is_newest = not ids or snapshot_id > ids[-1]
+        problem = f"the file is missing, its only copy is {path}"
+        self.notes.add(original, problem, advice=_NEWEST_ASIDE if is_newest else _ASIDE)
 
     def changelogs(self) -> list[Root]:
         names = self._names(self.layout.changelog_folder)
         ids = numbered(names, CHANGELOG_PREFIX)
         return list(self._documents(ids, self.layout.changelog, CHANGELOG_PREFIX, "changelogs"))
 
-    def tags(self) -> Iterator[Root]:
-        for name in sorted(self._names(self.layout.tag_folder)):
+    def tags(self, names: Sequence[str]) -> Iterator[Root]:
+        for name in sorted(names):
             if not name.startswith(TAG_PREFIX):
                 continue
             path = f"{self.layout.tag_folder}/{name}"
@@ -148,11 +194,17 @@ class _Reader:
         return f"branch-{branch}/{name}" if branch else name
 
     def _check_holes(
-        self, ids: Sequence[int], path_of: Callable[[int], str], *, first: int | None = None
+        self,
+        ids: Sequence[int],
+        path_of: Callable[[int], str],
+        *,
+        first: int | None = None,
+        known: Collection[int] = (),
     ) -> None:
+        """Note ids that are missing, but for those that are known to be."""
         if not ids:
             return
-        known = set(ids)
+        known = {*ids, *known}
         for missing in range(ids[0] if first is None else first, ids[-1]):
             if missing not in known:
                 self.notes.add(path_of(missing), "the file is missing", advice=_HOLE)
