@@ -28,6 +28,8 @@ class LoadRequest:
     """None: as the names of the files end."""
     delimiter: str | None = None
     """Of CSV; None: a comma, a tab in ``.tsv`` files."""
+    decimal_point: str = "."
+    """Of the numbers of CSV: ``,`` for 12,50."""
     creates: bool = False
     """Whether the table is made, with the columns of the first file; so is its database."""
     overwrites: bool = False
@@ -48,6 +50,8 @@ class LoadResult:
     files: int
     snapshot: Snapshot | None = field(repr=False)
     """None if the files have no rows."""
+    numbers_with_commas: Sequence[str] = ()
+    """Columns of a new table that are texts, as their numbers have another decimal point."""
 
 
 def load_files(catalog: Catalog, request: LoadRequest) -> LoadResult:
@@ -84,7 +88,13 @@ def load_files(catalog: Catalog, request: LoadRequest) -> LoadResult:
         options=request.options,
         mode="create" if request.creates else "overwrite" if request.overwrites else "append",
     )
-    return LoadResult(loaded.rows, len(files), table.snapshot if loaded.rows else None)
+    texts = files[0].numbers_with_commas() if request.creates else ()
+    return LoadResult(
+        loaded.rows,
+        len(files),
+        table.snapshot if loaded.rows else None,
+        [name for name in texts if name not in request.types],
+    )
 
 
 def source_columns(path: str, format: SourceFormat | None = None) -> pa.Schema:
@@ -121,7 +131,7 @@ def _source(path: str, request: LoadRequest) -> SourceFile:
     kind = request.format or format_of(path)
     if kind is None:
         raise DataError(f"{path}: the name does not say csv, json or parquet; name the format")
-    return SourceFile(path, kind, request.delimiter)
+    return SourceFile(path, kind, request.delimiter, decimal_point=request.decimal_point)
 
 
 def _columns(catalog: Catalog, name: str) -> pa.Schema:

@@ -155,6 +155,12 @@ def _column(text: str) -> tuple[str, str]:
     help="Of the files; else their names tell.",
 )
 @delimiter_of_csv
+@click.option(
+    "--decimal-point",
+    type=click.Choice([".", ","]),
+    default=".",
+    help="Of the numbers of CSV: ',' for 12,50.",
+)
 @click.option("--create", "creates", is_flag=True, help="Make table and database first.")
 @click.option(
     "--type",
@@ -176,6 +182,7 @@ def load(
     files: Sequence[str],
     file_format: Literal["csv", "json", "parquet"] | None,
     delimiter: str | None,
+    decimal_point: str,
     creates: bool,
     overwrites: bool,
     as_json: bool,
@@ -201,6 +208,7 @@ def load(
                 paths=[str(Path(file)) for file in files],
                 format=file_format,
                 delimiter=delimiter,
+                decimal_point=decimal_point,
                 creates=creates,
                 overwrites=overwrites,
                 primary_keys=keys["primary_key"],
@@ -217,3 +225,13 @@ def load(
         return
     click.echo(f"{name}: {many(done.rows, 'row')}", nl=False)
     click.echo(f", snapshot {snapshot_id}" if snapshot_id else ", nothing to commit")
+    if done.numbers_with_commas:
+        some = ", ".join(done.numbers_with_commas)
+        are = (
+            "is text, as its numbers have"
+            if len(done.numbers_with_commas) == 1
+            else "are text, as their numbers have"
+        )
+        click.echo(
+            f"{some} {are} a decimal comma; --decimal-point , reads them as numbers", err=True
+        )

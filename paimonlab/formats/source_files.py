@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv as texts
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import csv
 from pyarrow import json as arrow_json
@@ -29,6 +30,7 @@ _BY_ENDING: Mapping[str, SourceFormat] = {
 _COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 """Codecs by the ending of a name."""
 _COLUMN_OF_CSV = re.compile(r"In CSV column #(\d+): ")
+_WITH_COMMA = r"^[+-]?\d+(,\d+)?$"
 _TEXT = pa.string()
 _ARRAY = (
     "it is one JSON array, and rows are read from an object a line, without commas: "
@@ -48,6 +50,8 @@ class SourceFile:
     """Of CSV; None: a comma, or a tab where the name ends in ``.tsv``."""
     opens: Callable[[], pa.NativeFile] | None = None
     """Opens it, if it is not a file of a disk."""
+    decimal_point: str = "."
+    """Of the numbers of CSV."""
 
     def schema(self, *, null_type: pa.DataType = _TEXT) -> pa.Schema:
         """Return the columns, of texts as their first block looks.
@@ -69,6 +73,27 @@ class SourceFile:
             if mark is not None:
                 raise DataError(f"{self.path}: {_other_delimiter(columns.names[0], mark)}")
         return columns
+
+    def numbers_with_commas(self) -> Sequence[str]:
+        """Return the columns of CSV that are texts as their numbers have a comma: 12,50.
+
+        Numbers without a fraction count as well, but not alone; as far as the first block says.
+        """
+        with self._opened(None) as reader:
+            first = next(iter(reader), None)
+        if self.format != "csv" or first is None:
+            return ()
+        texts = [
+            (name, column)
+            for name, column in zip(first.schema.names, first.columns, strict=True)
+            if pa.types.is_string(column.type)
+        ]
+        return [
+            name
+            for name, column in texts
+            if pc.all(pc.match_substring_regex(column, _WITH_COMMA), min_count=1).as_py()
+            and pc.any(pc.match_substring(column, ",")).as_py()
+        ]
 
     def batches(
         self, columns: pa.Schema, *, others: Literal["error", "infer"] = "error"
@@ -160,6 +185,7 @@ class SourceFile:
             convert_options=csv.ConvertOptions(
                 column_types=columns,
                 null_values=[""],
+                decimal_point=self.decimal_point,
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=False,
             ),

@@ -46,6 +46,26 @@ def test_a_table_is_made(run: Run, catalog: pl.Catalog, tmp_path: Path) -> None:
     assert run(*again, "--if-not-exists").exit_code == 0
 
 
+def test_numbers_with_a_decimal_comma(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text("id;price;day;note;n\n1;12,50;2026-01-02;a,b;7\n2;-3;2026-01-03;1,5;8\n")
+    load = ("load", str(tmp_path / "w"))
+    csv = (str(file), "--delimiter", ";", "--create")
+
+    said = run(*load, "db.texts", *csv).output.splitlines()[1]
+    assert said.startswith("price is text, as its numbers have a decimal comma; --decimal-point , ")
+    assert run(*load, "db.n", *csv, "--decimal-point", ",").output == "db.n: 2 rows, snapshot 1\n"
+    exact = ("--decimal-point", ",", "--type", "price=DECIMAL(9,2)")
+    assert run(*load, "db.exact", *csv, *exact).exit_code == 0
+
+    rows = pd.read_csv(file, sep=";", decimal=",")
+    for name, kind in (("n", "double"), ("exact", "decimal128(9, 2)")):
+        found = pl.connect(tmp_path / "w").table(f"db.{name}").scan().to_arrow()
+        assert [float(one) for one in found["price"].to_pylist()] == [*rows.price]
+        assert found["note"].to_pylist() == ["a,b", "1,5"]
+        assert str(found.schema.field("price").type) == kind
+
+
 @pytest.mark.parametrize(
     "words",
     [
