@@ -38,6 +38,10 @@ soak: $(INSTALLED) ## attacks from outside for half an hour: full disks, kills, 
 	  $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/outside tests/storage/stores/test_format_tables.py \
 	    tests/catalog/hive/test_killed_migrations.py tests/spark/test_killed_drivers.py
 
+.PHONY: promises
+promises: java ## promises of ingest jobs at full size, about an hour and a half; PROMISES='8 11' chooses some
+	$(BIN)/python -m benchmarks.ingest.acceptance $(PROMISES)
+
 .PHONY: lab
 lab: java ## open JupyterLab on the notebooks
 	$(BIN)/jupyter lab --ip=127.0.0.1 --ServerApp.root_dir=notebooks $(if $(filter 0,$(shell id -u)),--allow-root) notebooks/00_quickstart.ipynb

@@ -3,7 +3,7 @@
 ``python -m benchmarks.ingest.many [--tables 500] [--seconds 600] [--interval 10]`` writes five rows a
 second for each table to one topic of Kafka, in Debezium's JSON, while a job of another process
 reads them, and prints what the job took beside the goals: 1 GB of memory, a commit per table and
-interval, ten files per bucket.
+interval, ten files per bucket. The exit code is 1 if one is missed.
 """
 
 from __future__ import annotations
@@ -114,14 +114,17 @@ def _print(folder: str, options: argparse.Namespace, written: int, peak: int) ->
         found = catalog.relation(f"ods.{name}$files").scan().to_arrow()
         places = zip(found["partition"].to_pylist(), found["bucket"].to_pylist(), strict=True)
         files += Counter(map(str, places)).values()
-    most = (options.seconds + 3 * options.interval + 10) / options.interval + 2
+    most_commits = (options.seconds + 3 * options.interval + 10) / options.interval + 2
     print(
         f"{len(commits)} tables, {written:,} rows in {options.seconds:.0f} s, "
         f"interval {options.interval:.0f} s, load {os.getloadavg()[0]:.1f}\n"
         f"peak memory {peak:,} MB (goal 1,024)\n"
-        f"commits per table {max(commits)} (goal {most:.0f})\n"
+        f"commits per table {max(commits)} (goal {most_commits:.0f})\n"
         f"files per bucket {statistics.median(files):.0f}, most {max(files)} (goal 10)"
     )
+    is_kept = peak <= 1_024 and max(commits) <= most_commits and max(files) <= 10
+    if not is_kept or len(commits) != options.tables:
+        raise SystemExit(1)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from paimonlab.ingest.job_health import measured
 from paimonlab.ingest.sources import kafka_reader
 from paimonlab.spec.schema.schema_changes import UpdateColumnType
 from paimonlab.spec.types.text import parse_type
-from tests.ingest import altered_tables, much_meanwhile
+from tests.ingest import altered_tables, lost, much_meanwhile
 from tests.ingest.altered_tables import Mode
 from tests.ingest.kafka.broker import Broker
 from tests.ingest.kafka.typed_messages import typed
@@ -490,6 +490,30 @@ def _messages(number: int) -> Iterator[bytes]:
                 kinds[name] = _KINDS[kind]
             case _:
                 raise AssertionError(rest)
+
+
+def test_what_is_lost_while_a_job_rests_is_told(
+    tmp_path: Path, kafka_broker: Broker, topic: str
+) -> None:
+    from confluent_kafka import TopicPartition  # noqa: PLC0415 - an extra
+
+    kafka_broker.create(topic)
+    kafka_broker.produce(topic, [typed("one", {"id": 1, "a": 1})] * 4)
+    asked = TopicPartition(topic, 0, 7)
+
+    def job(name: str) -> Job:
+        source = pm.kafka(kafka_broker.address).topic(topic, format="debezium-json")
+        return pm.connect(tmp_path).ingest(source, into=name, name=name, options={"bucket": -1})
+
+    def retire() -> None:
+        kafka_broker.produce(topic, [typed("one", {"id": 1, "a": 1})] * 4)
+        kafka_broker.admin.delete_records([asked])[asked].result(30)
+
+    def delete() -> None:
+        kafka_broker.admin.delete_topics([topic])[topic].result(30)
+
+    lost.check(job("offsets"), retire, "offsets 4 to 6 were deleted", "retention")
+    lost.check(job("topic"), delete, "there is no topic", topic)
 
 
 def test_broken_messages_are_dead_letters(tmp_path: Path, kafka_broker: Broker, topic: str) -> None:

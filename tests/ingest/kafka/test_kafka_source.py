@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from itertools import islice
@@ -34,6 +35,9 @@ from tests.certificates import certificates
 from tests.ingest.kafka.broker import Broker
 from tests.ingest.kafka.typed_messages import typed
 from tests.waiting import until
+
+TRANSACTIONS = int(os.environ.get("PAIMONLAB_INGEST_KAFKA_TRANSACTIONS", "6"))
+"""Of about 650 messages each."""
 
 
 def _row(number: int, table: str = "t") -> bytes:
@@ -183,6 +187,54 @@ def test_only_committed_messages_are_read(kafka_broker: Broker, topic: str) -> N
     assert found == [0, 1, 2, 6, 7]
     assert position == {topic: {"0": 11}}  # eight messages and three markers
     assert _caught_up(_source(kafka_broker, topic), position) == ([], position)
+
+
+def test_random_transactions_of_a_topic_that_grows(
+    kafka_broker: Broker, topic: str, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
+) -> None:
+    """Some are aborted, partitions are added while it reads."""
+    from confluent_kafka import Producer  # noqa: PLC0415 - an extra
+    from confluent_kafka.admin import NewPartitions  # noqa: PLC0415 - an extra
+
+    monkeypatch.setattr(module, "_DISCOVERY_SECONDS", 0.2)
+    kafka_broker.create(topic)
+    told = {"transactional.id": f"of {topic}", "queue.buffering.max.messages": 10**6}
+    producer = Producer({"bootstrap.servers": kafka_broker.address, "linger.ms": 2, **told})
+    producer.init_transactions(60)
+    wanted: list[int] = []
+    reader = _source(kafka_broker, topic).read(None, lambda _: True)
+    found: list[int] = []
+    with closing(reader):  # type: ignore[type-var]
+        number, partitions = 0, 1
+        for _ in range(TRANSACTIONS):
+            if partitions < 4 and rng.random() < 8 / TRANSACTIONS:
+                partitions += 1
+                grown = kafka_broker.admin.create_partitions([NewPartitions(topic, partitions)])
+                grown[topic].result(30)
+                until(lambda: len(_partitions(producer, topic)) == partitions)  # noqa: B023 - at once
+            numbers = range(number, number + int(rng.integers(1, 1300)))
+            number = numbers.stop
+            producer.begin_transaction()
+            for one in numbers:
+                producer.produce(topic, _row(one), partition=one % partitions)
+            producer.flush(30)
+            if rng.random() < 0.35:
+                producer.abort_transaction(30)
+            else:
+                producer.commit_transaction(30)
+                wanted += numbers
+            found += _ids([*islice(reader, int(rng.integers(4)))])
+        end = time.monotonic() + 60
+        while len(found) < len(wanted):
+            assert time.monotonic() < end, f"{len(wanted) - len(found)} are lacking"
+            found += _ids([next(reader)])
+        for _ in range(9):
+            found += _ids([next(reader)])
+    assert sorted(found) == wanted
+
+
+def _partitions(producer: Any, topic: str) -> Sequence[int]:
+    return [*producer.list_topics(topic, 9).topics[topic].partitions]
 
 
 def test_new_partitions_are_read_from_their_beginning(

@@ -16,7 +16,7 @@ from paimonlab.ingest.sources.mysql.connection import Connection
 from paimonlab.ingest.sources.mysql.source import MySql
 from paimonlab.ingest.sources.mysql.statements import Kind, meaning_of
 from paimonlab.spec.types.text import format_type
-from tests.ingest import altered_tables
+from tests.ingest import altered_tables, lost
 from tests.ingest.mysql.server import Server
 from tests.waiting import until
 
@@ -433,6 +433,29 @@ def test_changes_that_the_log_does_not_have_are_told(
     mysql_server.run("ALTER TABLE parts EXCHANGE PARTITION p1 WITH TABLE spare", database=database)
     with pytest.raises(pm.errors.SourceError, match="rows came into it"):
         job.run()
+
+
+def test_what_is_lost_while_a_job_rests_is_told(
+    tmp_path: Path, mysql_server: Server, database: str, shop: MySql
+) -> None:
+    mysql_server.run("CREATE TABLE t (id INT PRIMARY KEY, n INT NOT NULL)", database=database)
+    mysql_server.run("INSERT INTO t VALUES (1, 2)", database=database)
+    catalog = pm.connect(tmp_path)
+
+    def change_key() -> None:
+        mysql_server.run("ALTER TABLE t DROP PRIMARY KEY, ADD PRIMARY KEY (n)", database=database)
+
+    def is_purged() -> bool:
+        """Write more, purge what was written before: a server keeps files that are being sent."""
+        mysql_server.run("DELETE FROM t", "FLUSH BINARY LOGS", database=database)
+        ((newest, *_),) = mysql_server.rows("SHOW MASTER STATUS")
+        mysql_server.run(f"PURGE BINARY LOGS TO '{newest}'")
+        return len(mysql_server.rows("SHOW BINARY LOGS")) == 1
+
+    key = catalog.ingest(shop.database(database), into="ods", name="key", options={"bucket": 1})
+    lost.check(key, change_key, "primary key", "resnapshot of ods.t", stops=True)
+    log = catalog.ingest(shop.database(database), into="log", name="log", options={"bucket": 1})
+    lost.check(log, lambda: until(is_purged), "purged|not in the log|deleted", "another name|anew")
 
 
 @pytest.mark.parametrize(

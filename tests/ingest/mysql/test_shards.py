@@ -1,14 +1,18 @@
-"""Rows that go from one shard to another are where the last statement put them."""
+"""Shards of one table: rows that go from one to another, columns that one has before another."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import paimonlab as pm
 from paimonlab.ingest.sources.mysql.source import MySql
+from tests.ingest import altered_shards
+from tests.ingest.altered_tables import Mode
 from tests.ingest.mysql.server import Server
+from tests.ingest.mysql.writer import rows_of
 
 TABLES = ("t1", "t22", "another")
 """The last two have other columns, and no name in common with the first but for their job."""
@@ -53,3 +57,26 @@ def test_rows_go_from_shard_to_shard(
     found = catalog.table("ods.whole").scan().to_arrow().to_pylist()
     assert {row["id"]: (row["table_name"], row["v"]) for row in found} == model
     assert len(found) == len(model)
+
+
+@pytest.mark.parametrize("mode", altered_shards.MODES)
+def test_a_shard_is_altered_before_the_other(
+    tmp_path: Path, mysql_server: Server, database: str, shop: MySql, mode: Mode
+) -> None:
+    mysql_server.run(*altered_shards.TABLES, database=database)
+    catalog = pm.connect(tmp_path)
+    job = catalog.ingest(
+        shop.database(database),
+        into=mode,
+        name=mode,
+        table_names="whole",
+        evolve=mode,
+        interval=0.05,
+        options={"bucket": 1},
+    )
+    altered_shards.check(
+        job,
+        catalog,
+        lambda statement: mysql_server.run(statement, database=database),
+        lambda table: rows_of(mysql_server, database, table),
+    )

@@ -24,11 +24,31 @@ from paimonlab.ingest.sources.postgresql.catalog import Layout, Published, Serve
 from paimonlab.ingest.sources.postgresql.copying import Copy
 from paimonlab.spec.types.text import format_type
 from tests.catalog.jdbc.servers import USER
-from tests.ingest import altered_tables, large_transaction, much_meanwhile
+from tests.ingest import altered_shards, altered_tables, large_transaction, lost, much_meanwhile
+from tests.ingest.altered_tables import Mode
 from tests.ingest.idle_job import IS_LONG, wait_and_pause
 from tests.ingest.postgres.server import PASSWORD_ENV, Database
 from tests.ingest.postgres.writing import TABLES, Writer, create, said_by_server
 from tests.waiting import until
+
+LONG_CHANGES = int(os.environ.get("PAIMONLAB_INGEST_LONG_CHANGES", "600"))
+"""Of rows with two values of 12 and 9 kB."""
+_LONG_CHANGES = """
+DO $$ DECLARE one text; key int; BEGIN
+FOR i IN 1..100 LOOP FOREACH one IN ARRAY '{d,f}'::text[] LOOP
+    key := 1 + floor(random() * 40);
+    BEGIN
+        EXECUTE format(CASE floor(random() * 8)
+            WHEN 0 THEN 'DELETE FROM %1$I WHERE id = %2$s'
+            WHEN 1 THEN 'UPDATE %1$I SET id = 1 + (id + 7) %% 40 WHERE id = %2$s'
+            WHEN 2 THEN 'UPDATE %1$I SET big = repeat(md5(random()::text), 375) WHERE id = %2$s'
+            WHEN 3 THEN 'UPDATE %1$I SET more = ''short'' WHERE id = %2$s'
+            WHEN 4 THEN 'INSERT INTO %1$I VALUES (%2$s, %3$s, repeat(''y'', 9000), NULL)
+                ON CONFLICT (id) DO UPDATE SET n = %3$s'
+            ELSE 'UPDATE %1$I SET n = %3$s WHERE id = %2$s' END, one, key, i);
+        IF random() < 0.1 THEN RAISE EXCEPTION 'undone'; END IF;
+    EXCEPTION WHEN OTHERS THEN NULL; END;
+END LOOP; END LOOP; END $$"""
 
 
 def _job(folder: Path, database: Database, *tables: str, **more: Any) -> tuple[Job, pm.Catalog]:
@@ -208,6 +228,31 @@ def test_values_that_were_not_logged_are_kept(tmp_path: Path, database: Database
     assert _rows(catalog, "t") == sorted(database.run("SELECT *, left(big, 8) FROM t"))
 
 
+def test_long_values_are_kept_under_random_changes(
+    tmp_path: Path, database: Database, seed: int
+) -> None:
+    """Rows of which the log has keys alone, and whole ones; parts are rolled back."""
+    for name in ("d", "f"):
+        database.run(
+            f"CREATE TABLE {name} (id int PRIMARY KEY, n int, big text, more text)",
+            f"ALTER TABLE {name} ALTER big SET STORAGE EXTERNAL, ALTER more SET STORAGE EXTERNAL",
+            f"INSERT INTO {name} SELECT id, 0, repeat(md5(id::text), 375), repeat('x', 9000) "
+            "FROM generate_series(1, 40) AS s(id)",
+        )
+    database.run("ALTER TABLE f REPLICA IDENTITY FULL")
+    job, catalog = _job(tmp_path, database, "d", "f", options={"bucket": 1})
+    with _running(job):
+        until(lambda: job.status.phase == "caught up")
+        with database.server.connect(database.name) as connection:
+            connection.execute("SELECT setseed(%s)", [seed % 1000 / 1000])
+            for number in range(-(-LONG_CHANGES // 200)):
+                with connection.transaction(force_rollback=number % 7 == 3):
+                    connection.execute(_LONG_CHANGES)
+    job.run()
+    for name in ("d", "f"):
+        assert _rows(catalog, name) == said_by_server(database, name)
+
+
 def test_deleted_rows_of_which_the_log_has_the_key_are_marked(
     tmp_path: Path, database: Database
 ) -> None:
@@ -265,6 +310,31 @@ def test_whole_old_rows_tell_what_did_not_change(tmp_path: Path, database: Datab
     )
     job.run()
     assert _rows(catalog, "t") == said_by_server(database, "t")
+
+
+@pytest.mark.parametrize("mode", altered_shards.MODES)
+def test_a_shard_is_altered_before_the_other(
+    tmp_path: Path, database: Database, mode: Mode
+) -> None:
+    database.run(*altered_shards.TABLES)
+    catalog = pm.connect(tmp_path)
+    job = catalog.ingest(
+        database.source().tables(r"public\.t[12]"),
+        into=mode,
+        name=mode,
+        table_names="whole",
+        evolve=mode,
+        interval=0.05,
+        options={"bucket": 1},
+    )
+    altered_shards.check(job, catalog, database.run, lambda table: said_by_server(database, table))
+
+
+def test_a_slot_that_is_lost_while_a_job_rests_is_told(tmp_path: Path, database: Database) -> None:
+    database.run("CREATE TABLE t (id int PRIMARY KEY)", "INSERT INTO t VALUES (1)")
+    job, _ = _job(tmp_path, database, "t")
+    drop = f"SELECT pg_drop_replication_slot('{database.name}')"
+    lost.check(job, lambda: database.run(drop), "does not exist any more", "another name")
 
 
 def test_columns_change_in_the_midst(tmp_path: Path, database: Database) -> None:
