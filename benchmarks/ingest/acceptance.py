@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -112,6 +113,8 @@ PROMISES = (
 
 def main() -> None:
     """Run what is asked for, one after the other."""
+    # Shells let what they run in the background ignore it, and tests interrupt themselves.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     options = _options()
     chosen = [one for one in PROMISES if not options.numbers or one.number in options.numbers]
     if options.list:
