@@ -10,7 +10,8 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from paimonlab.catalog import Catalog
+from paimonlab.catalog import Catalog, connect
+from paimonlab.catalog.names import DATABASE_SUFFIX
 from paimonlab.clock import now_millis
 from paimonlab.errors import IngestStateError, NotFoundError, PaimonError
 from paimonlab.ingest import dead_letters, leases
@@ -26,6 +27,7 @@ from paimonlab.ingest.described_sources import (
 )
 from paimonlab.ingest.epochs import Holding, JobFiles, Known
 from paimonlab.ingest.landing import land, user_of
+from paimonlab.ingest.sources.tables import table_changes
 
 logger = logging.getLogger(__name__)
 
@@ -280,6 +282,8 @@ def _made(catalog: Catalog, address: Mapping[str, object]) -> HoldingSource | No
     kind = address.get("type")
     if not isinstance(kind, str) or kind not in SERVERS:
         return None
+    if kind == "table":
+        return _followed(catalog, str(address["table"]), address)
     place = {name: value for name, value in address.items() if name in SERVERS[kind]}
     words = {name: value for name, value in address.items() if name in READING[kind]}
     try:
@@ -287,3 +291,24 @@ def _made(catalog: Catalog, address: Mapping[str, object]) -> HoldingSource | No
     except WordError as error:
         raise ValueError(str(error)) from error
     return made if isinstance(made, HoldingSource) else None
+
+
+def _followed(catalog: Catalog, name: str, address: Mapping[str, object]) -> HoldingSource:
+    """Return the table that a job followed, which may be another one's by the same name.
+
+    Raises
+    ------
+    NotFoundError
+        If it is neither in the catalog of the job nor in the warehouse whose folder it was in.
+    """
+    path = str(address["path"])
+    consumer = str(address["consumer"])
+    if catalog.has_table(name) and (found := catalog.table(name)).path == path:
+        return table_changes(found, consumer=consumer)
+    database, _, table = name.partition(".")
+    warehouse = path.removesuffix(f"/{database}{DATABASE_SUFFIX}/{table}")
+    if warehouse != path:
+        other = connect(warehouse)
+        if other.has_table(name) and (found := other.table(name)).path == path:
+            return table_changes(found, consumer=consumer)
+    raise NotFoundError(f"there is no table {name} in {path}")

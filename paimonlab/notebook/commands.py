@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from paimonlab.notebook.views.heatmap.command import heatmap
     from paimonlab.notebook.views.help.command import show_help
     from paimonlab.notebook.views.ingest.command import (
+        drop_ingest,
         ingest_cell,
         ingest_jobs,
         name_source,
@@ -72,6 +73,7 @@ __all__ = [
     "demo",
     "diff",
     "doctor",
+    "drop_ingest",
     "expire",
     "explain_parameters",
     "file",
@@ -125,6 +127,7 @@ __getattr__, __dir__ = attributes_on_use(
     demo="connections.demo",
     diff="views.diff.command",
     doctor="views.doctor.command",
+    drop_ingest="views.ingest.command",
     expire="views.upkeep.command",
     explain_parameters="views.statements.command",
     file="views.file.command",

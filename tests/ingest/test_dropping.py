@@ -226,6 +226,43 @@ def test_a_table_that_was_followed_may_expire_its_snapshots_again(
     assert other.table("src.t").consumers.list() == {}
 
 
+@pytest.mark.parametrize("is_elsewhere", [False, True])
+def test_notes_alone_say_which_table_was_followed(
+    catalog: pm.Catalog, tmp_path: Path, *, is_elsewhere: bool
+) -> None:
+    other = pm.connect(tmp_path / "other")
+    for one in (catalog, other):
+        one.create_database("src")
+        one.write_table("src.t", [{"id": 1}])
+        one.table("src.t").consumers.reset("copy", 2)
+    home, alike = (other, catalog) if is_elsewhere else (catalog, other)
+    _job(catalog, table_changes(home.table("src.t"), consumer="copy")).run()
+
+    planned = drop_noted(catalog, "job", dry_run=True)
+    assert "consumer copy at table src.t" in str(planned)
+    assert home.table("src.t").consumers.list() == {"copy": 2}
+    dropped = drop_noted(catalog, "job")
+
+    assert [one.what for one in dropped.at_source] == ["consumer copy"]
+    assert home.table("src.t").consumers.list() == {}
+    assert alike.table("src.t").consumers.list() == {"copy": 2}
+
+
+def test_a_followed_table_that_went_away_is_named(catalog: pm.Catalog, tmp_path: Path) -> None:
+    other = pm.connect(tmp_path / "other")
+    other.create_database("src")
+    other.write_table("src.t", [{"id": 1}])
+    _job(catalog, table_changes(other.table("src.t"), consumer="copy")).run()
+    (tmp_path / "other").rename(tmp_path / "moved")
+
+    (left,) = drop_noted(catalog, "job").left
+
+    assert "there is no table src.t in" in left.reason
+    assert noted_jobs(catalog) == []
+    moved = pm.connect(tmp_path / "moved").table("src.t")
+    assert moved.consumers.list() == {"copy": 2}
+
+
 def test_a_source_that_holds_nothing_is_not_asked(catalog: pm.Catalog) -> None:
     job = _job(catalog, batches([[{"id": 1}]], table="a.t"))
     job.run()

@@ -93,8 +93,19 @@ class TableSource:
 
     @property
     def address(self) -> Mapping[str, JsonValue]:
-        """Nothing: where its catalog is it does not know; see `HoldingSource`."""
-        return {}
+        """The words of the source in a file of a job, and the folder of the table.
+
+        Which of two catalogs has a table of that name, the folder tells; see `HoldingSource`.
+        """
+        if self.consumer is None:
+            return {}
+        return {
+            "type": "table",
+            "table": self.table.name,
+            "consumer": self.consumer,
+            "start": self.start,
+            "path": self.table.path,
+        }
 
     def holds(self) -> Sequence[Held]:
         """Return the consumer, which keeps snapshots of the table from expiry."""

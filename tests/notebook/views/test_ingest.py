@@ -16,7 +16,16 @@ from IPython.core.interactiveshell import InteractiveShell
 import paimonlab as pm
 from paimonlab import dbapi
 from paimonlab.errors import UnsupportedError
-from paimonlab.ingest import batches, files, forget_source, job, name_source, named_sources
+from paimonlab.ingest import (
+    batches,
+    files,
+    forget_source,
+    job,
+    name_source,
+    named_sources,
+    noted_jobs,
+    table_changes,
+)
 from paimonlab.notebook import commands, running
 from paimonlab.notebook.cell.query_error import QueryError
 from paimonlab.notebook.connections import connection as connections
@@ -312,6 +321,31 @@ def test_a_table_is_read_anew_by_a_magic(
     assert "has no table 'x'" in "".join(told)
     told = failure(native, capsys, f"%paimon_ingest {made.name} add")
     assert "the pattern of tables to add" in "".join(told)
+
+
+def test_a_job_is_dropped_by_a_magic_that_says_before_what_goes(
+    native: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    catalog = connections.current().catalog
+    catalog.create_database("src")
+    catalog.write_table("src.t", [{"id": 1}])
+    followed = catalog.table("src.t")
+    catalog.ingest(table_changes(followed, consumer="copy"), into="ods", name="j").run()
+    for words in ("j drop --yes --dry-run", "j stop --yes", "j drop o", "other drop"):
+        assert failure(native, capsys, f"%paimon_ingest {words}"), words
+
+    run(native, "%paimon_ingest j drop")
+    said = capsys.readouterr().out
+    assert followed.consumers.list() == {"copy": 2}
+    assert [one.name for one in noted_jobs(catalog)] == ["j"]
+    run(native, "%paimon_ingest j drop --yes")
+
+    assert "consumer copy at table src.t" in said
+    assert "nothing was changed" in said
+    assert "dropped ingest job j" in capsys.readouterr().out
+    assert followed.consumers.list() == {}
+    assert noted_jobs(catalog) == []
+    assert catalog.has_table("ods.t")
 
 
 def test_outputs_are_the_same_from_run_to_run(

@@ -51,7 +51,7 @@ TOPICS: Mapping[Topic, Sequence[tuple[str, str]]] = {
         ("%paimon_source NAME ADDRESS", "name a source of changes; see the topic ingest"),
         (
             "%paimon_ingest [NAME]",
-            "jobs that read changes in; NAME stop, pause, resume, resnapshot, add",
+            "jobs that read changes in; NAME stop, pause, resume, resnapshot, add, drop",
         ),
         ("%paimon_trace", "show all of the last SQL error"),
         ("%paimon_history [TEXT]", "statements that were run; -n N, --failed"),
@@ -138,7 +138,10 @@ TOPICS: Mapping[Topic, Sequence[tuple[str, str]]] = {
         ("ADD COLUMN (dt AS date_format(c, 'yyyy'))", "at the end: columns that are computed"),
         ("CREATE DATABASE ods AS DATABASE shop.db", "… INCLUDING ALL TABLES, or TABLE 'o.*'"),
         ("'ingest.until' = 'caught-up'", "run in the cell until all there is has been read"),
-        ("%paimon_ingest [NAME]", "jobs; NAME stop, pause, resume, resnapshot TABLE, add PATTERN"),
+        (
+            "%paimon_ingest [NAME]",
+            "jobs; NAME stop, pause, resume, resnapshot TABLE, add PATTERN, drop [--yes]",
+        ),
     ),
     "parameters": (
         ("WHERE dt = :day", "the value of the variable day, with its type, never as text"),

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from paimonlab.errors import NotFoundError, PaimonError, close_matches
-from paimonlab.ingest import Job, JobEvent, JobStatus, NotedJob, noted_jobs
+from paimonlab.ingest import Job, JobEvent, JobStatus, NotedJob, drop_noted, noted_jobs
 from paimonlab.ingest.statements import NamedSource, forget_source, named_sources
 from paimonlab.ingest.statements import name_source as _name_source
 from paimonlab.ingest.status import position_text
@@ -276,6 +276,29 @@ def steer_ingest(name: str, verb: str, what: str = "") -> Drawn[IngestJobs]:
     """
     running.ingest_jobs.steer(name, verb, what)
     return ingest_jobs(name)
+
+
+def drop_ingest(name: str, *, dry_run: bool, dead_letters: bool = False) -> str:
+    """Drop a job of the connected warehouse, or say what would go; return that in lines.
+
+    Parameters
+    ----------
+    name
+        Of the job.
+    dry_run
+        Whether nothing is changed.
+    dead_letters
+        Whether the table of rows that were set aside goes, too.
+
+    Raises
+    ------
+    NotFoundError
+        If the warehouse has no such job.
+    PaimonError, OSError
+        If the job runs, the connection is read-only, or source or store fail.
+    """
+    catalog = connections.current().catalog
+    return str(drop_noted(catalog, name, dry_run=dry_run, dead_letters=dead_letters))
 
 
 def name_source(
