@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,6 +26,8 @@ from paimonlab.spec.binary_row.rows import encode
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.predicates.walking import columns as columns_of
 from paimonlab.spec.schema.definition import TableSchema
+from paimonlab.storage.schemes import store_kind
+from paimonlab.storage.together import asked_together
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.plans.read import read_plan
 from paimonlab.table.reading.changes import Changes
@@ -32,6 +35,8 @@ from paimonlab.table.reading.conditions import bound
 from paimonlab.table.table import Table
 
 MARKS = ("+", "-", "~")
+_BUCKETS_AT_ONCE = 4
+"""Buckets of a table in a store whose states are read together."""
 Point: TypeAlias = Mapping[str, Any]
 """What `Table.scan` takes: ``{"snapshot": 3}``; {}: before the first commit."""
 
@@ -124,13 +129,22 @@ def compared(table: Table, start: Point, end: Point, where: str | None = None) -
         definition_of(table), store_of(table), schema, names, predicate, snapshot=table.snapshot
     )
     pieces, file_count = [], 0
+    differing = list[tuple[int, list[list[DataSplit]]]]()
     for key in dict.fromkeys((*states[0], *states[1])):
         sides = [state.get(key, []) for state in states]
-        if _contents(sides[0]) == _contents(sides[1]):
-            continue
-        file_count += sum(len(split.files) for side in sides for split in side)
-        old, new = (_state(side, plan, table) for side in sides)
-        pieces.append(_difference(old, new, key[1], schema))
+        if _contents(sides[0]) != _contents(sides[1]):
+            differing.append((key[1], sides))
+            file_count += sum(len(split.files) for side in sides for split in side)
+    # Of a table on a disk one bucket is in memory at a time; a store is asked for several at once.
+    at_once = 1 if store_kind(table.path) is None else _BUCKETS_AT_ONCE
+    for first in range(0, len(differing), at_once):
+        buckets = differing[first : first + at_once]
+        reads = [partial(_state, side, plan, table) for _, sides in buckets for side in sides]
+        read = asked_together(table.path, reads)
+        pieces += [
+            _difference(old, new, bucket, schema)
+            for (bucket, _), old, new in zip(buckets, read[::2], read[1::2], strict=True)
+        ]
     return RowChanges(_together(pieces, plan.arrow_schema), file_count)
 
 
