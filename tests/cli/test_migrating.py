@@ -9,10 +9,12 @@ from typing import Any
 import deltalake
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.orc
 import pyarrow.parquet as pq
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.utils.config import Config
 
 import paimonlab as pl
 from tests.cli.conftest import Run
@@ -123,6 +125,28 @@ def test_delta_and_iceberg_are_told_by_their_folders(
     assert "which metadata is the newest only a catalog knows" in refused.output
     assert run(*words, place, "--primary-key", "id").exit_code == 0
     assert rows_of(warehouse, "db.i") == sorted(ROWS.to_pylist(), key=repr)
+
+
+def test_a_table_of_a_catalog_of_pyiceberg_is_named(
+    run: Run, warehouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The catalog is configured as pyiceberg has it, here by the environment."""
+    lake = {"type": "sql", "uri": f"sqlite:///{tmp_path}/c.db", "warehouse": f"file://{tmp_path}/i"}
+    for key, value in lake.items():
+        monkeypatch.setenv(f"PYICEBERG_CATALOG__LAKE__{key.upper()}", value)
+    monkeypatch.setattr("pyiceberg.catalog._ENV_CONFIG", Config())
+    catalog = SqlCatalog("lake", **lake)
+    catalog.create_namespace("n")
+    table = catalog.create_table("n.t", ROWS.schema)
+    table.append(ROWS)
+    table.delete("id = 2")
+    catalog.close()
+
+    found = done(run, warehouse, "n.t", "--iceberg-catalog", "lake", "--primary-key", "id")
+
+    assert (found["kind"], found["rows"], found["primary_keys"]) == ("iceberg", 2, ["id"])
+    left = ROWS.filter(pc.not_equal(ROWS["id"], 2)).to_pylist()
+    assert rows_of(warehouse) == sorted(left, key=repr)
 
 
 @pytest.mark.parametrize(

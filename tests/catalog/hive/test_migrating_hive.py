@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 from pyarrow import orc
 
 import paimonlab as pl
 from paimonlab import procedures
 from paimonlab.catalog.hive.catalog import HiveCatalog
 from paimonlab.catalog.migrating import FolderMigration
+from paimonlab.cli.main import main
 from paimonlab.errors import ArgumentError, SchemaError, TableNotFoundError, UnsupportedError
 
 pytest.importorskip("thriftpy2")
@@ -135,6 +138,28 @@ def test_a_table_without_partitions(
     names = catalog._metastore.ask("get_all_tables", "db")
     assert sorted(names) == (["t"] if moves else ["h", "t"])
     assert (place / "000000_0").exists() is not moves
+
+
+def test_a_table_is_named_on_the_command_line(
+    catalog: HiveCatalog, hive_uri: str, tmp_path: Path
+) -> None:
+    place = tmp_path / "hive" / "h"
+    hive_table(catalog, place, "parquet", {"dt": "date"})
+    write(place / "dt=2026-01-01", 1, 2)
+    partition(catalog, place / "dt=2026-01-01", "2026-01-01")
+    here = ("--catalog-option", "metastore=hive", "--catalog-option", f"uri={hive_uri}")
+    words = ("migrate", str(tmp_path / "w"), "db.t", "db.h", "--from", "hive", *here)
+
+    planned = CliRunner().invoke(main, [*words, "--dry-run"])
+    assert (planned.exit_code, catalog.tables("db")) == (0, []), planned.output
+    told = CliRunner().invoke(main, [*words, "--move", "--yes", "--json"])
+
+    assert told.exit_code == 0, told.output
+    found = json.loads(told.output)
+    assert (found["kind"], found["rows"], found["partition_keys"]) == ("hive", 2, ["dt"])
+    day = date(2026, 1, 1)
+    assert rows_of(catalog, "db.t") == [(1, "v1", day), (2, "v2", day)]
+    assert catalog._metastore.ask("get_all_tables", "db") == ["t"]
 
 
 @pytest.mark.parametrize("moves", [False, True])
