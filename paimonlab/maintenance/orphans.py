@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
@@ -187,6 +187,9 @@ def find_orphans(
     ------
     CorruptMetadataError
         If metadata cannot be read, so that it is unclear what is needed, or a branch has no schema.
+    UnsupportedError
+        If a migration into the table is not finished, or files may be BLOB values that only rows
+        refer to.
     """
     io, layout = history.file_io, history.layout.on_branch(None)
     if io.has_file(join(layout.table_path, MIGRATION_PLAN)):
@@ -205,6 +208,7 @@ def find_orphans(
     roots = list(_roots(_branches(layout, io), io)) if old_files else []
     used = used_names(roots, layout, io, {file.name for file in old_files}, progress)
     orphans = [_orphan(file, now) for file in old_files if file.name not in used]
+    _check_blobs(orphans, branches, history)
     return OrphanFiles(
         table=history.name,
         older_than=older_than,
@@ -278,6 +282,35 @@ def _branches(layout: TableLayout, file_io: FileIO) -> list[TableLayout]:
                 "delete it",
             )
     return branches
+
+
+def _check_blobs(
+    orphans: Sequence[OrphanFile], branches: Sequence[TableLayout], history: TableHistory
+) -> None:
+    """Refuse to call files orphans that rows refer to, and no manifest.
+
+    Values of BLOB columns that ``blob-external-storage-field`` names are in files of their own
+    below ``blob-external-storage-path``, which may be in a folder of the table. A schema that had
+    the option still counts: rows from then are there.
+
+    Source: apache/paimon@1.4.2 ``org.apache.paimon.append.ExternalStorageBlobWriter``.
+    """
+    blobs = [file.path for file in orphans if file.path.endswith(".blob")]
+    if not blobs:
+        return
+    for branch in branches:
+        schemas = SchemaManager(history.file_io, branch)
+        for schema_id in schemas.ids():
+            path = schemas.get(schema_id).options.get(_BLOB_PATH)
+            if path is not None:
+                raise UnsupportedError(
+                    f"looking for orphan files of {history.name} with {_BLOB_PATH} = {path!r}",
+                    f"rows may refer to {blobs[0]}, and BLOB values are not read here; move the "
+                    "files that rows refer to out of the table's folders",
+                )
+
+
+_BLOB_PATH = "blob-external-storage-path"
 
 
 def _last_copies(branches: Iterable[TableLayout], file_io: FileIO) -> frozenset[str]:
