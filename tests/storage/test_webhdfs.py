@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import errno
 import logging
+import socket
 from collections.abc import Iterator
+from http.client import HTTPConnection
 
 import pytest
 
@@ -83,7 +85,8 @@ def test_a_file_whose_sending_broke_is_not_taken_for_a_whole_one(
     output = store.open_output(f"{store.root}/data")
     output.write(b"123")
 
-    def broken(*_: object) -> None:
+    def broken(connection: HTTPConnection, _: bytes) -> None:
+        connection.sock.shutdown(socket.SHUT_RDWR)
         raise ConnectionResetError
 
     with monkeypatch.context() as patched:

@@ -35,6 +35,8 @@ _PATIENCE_SECONDS = 30.0
 _FIRST_PAUSE_SECONDS = 0.05
 _LONGEST_PAUSE_SECONDS = 3.0
 _CONNECTIONS = 32
+_REASON_SECONDS = 1.0
+"""How long an answer is waited for after its request could not be sent."""
 _REDIRECTS = (301, 302, 303, 307, 308)
 _PASSING = frozenset(("RetriableException", "StandbyException"))
 """Exceptions of the name node after which the same may succeed a little later."""
@@ -334,7 +336,9 @@ class _WebWriter:
             self._is_broken = True
             told: OSError | None = None
             with contextlib.suppress(HTTPException, OSError):
-                told = self._refusal()
+                if self._connection.sock is not None:
+                    self._connection.sock.settimeout(_REASON_SECONDS)
+                    told = self._refusal()
             self._connection.close()
             raise told or OSError(self._client.shown(_plain(error))) from None
 

@@ -29,7 +29,7 @@ _SAMPLE = (
     "test_names_are_kept_as_they_are",
     "test_files_are_not_moved_onto_others",
 )
-"""Of WebHDFS in usual runs."""
+"""Of OBS and WebHDFS in usual runs."""
 _CEPH = pytest.param("ceph", marks=pytest.mark.interop)
 
 
@@ -39,10 +39,10 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[FileIO, str]:
     if request.param == "local":
         return LocalFileIO(), str(tmp_path)
     name = "warehouse" if request.param == "s3" else f"{request.param}_warehouse"
-    if request.param == "webhdfs" and not _IS_WHOLE:
+    if request.param in ("obs", "webhdfs") and not _IS_WHOLE:
         test = getattr(request.function, "__name__", "")
         if test not in _SAMPLE:
-            pytest.skip("all of WebHDFS is part of make interop")
+            pytest.skip("all of OBS and WebHDFS is part of make interop")
     options = request.getfixturevalue(name)
     store = (hdfs if request.param.endswith("hdfs") else stores).open_warehouse(
         options["warehouse"], options
