@@ -125,7 +125,10 @@ class Commands(click.Group):
             elif first in habits.COMMANDS:
                 close = f" It is {habits.COMMANDS[first]} here."
             else:
-                close += f" The tables of a database are listed by: paimonlab tables {first}."
+                close += (
+                    f" The tables of a database are listed by: paimonlab tables {first}. "
+                    f"A table is shown by its whole name: paimonlab DATABASE.{first}."
+                )
             ctx.fail(f"there is no command {first!r}.{close}")
         return super().resolve_command(ctx, args)
 

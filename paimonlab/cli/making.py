@@ -233,5 +233,7 @@ def load(
             else "are text, as their numbers have"
         )
         click.echo(
-            f"{some} {are} a decimal comma; --decimal-point , reads them as numbers", err=True
+            f"{some} {are} a decimal comma; --decimal-point , reads them as numbers: "
+            f"first paimonlab sql 'DROP TABLE {name}'",
+            err=True,
         )

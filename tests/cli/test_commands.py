@@ -149,6 +149,7 @@ def test_an_unknown_command_names_those_like_it(run: Run) -> None:
     assert found.exit_code == 2
     assert "there is no command 'snapshot'. Did you mean 'snapshots'" in found.output
     assert "listed by: paimonlab tables snapshot." in found.output
+    assert "by its whole name: paimonlab DATABASE.snapshot." in found.output
 
 
 @pytest.mark.parametrize("name", habits.COMMANDS)

@@ -54,6 +54,7 @@ def test_numbers_with_a_decimal_comma(run: Run, tmp_path: Path) -> None:
 
     said = run(*load, "db.texts", *csv).output.splitlines()[1]
     assert said.startswith("price is text, as its numbers have a decimal comma; --decimal-point , ")
+    assert said.endswith("first paimonlab sql 'DROP TABLE db.texts'")
     assert run(*load, "db.n", *csv, "--decimal-point", ",").output == "db.n: 2 rows, snapshot 1\n"
     exact = ("--decimal-point", ",", "--type", "price=DECIMAL(9,2)")
     assert run(*load, "db.exact", *csv, *exact).exit_code == 0

@@ -4660,7 +4660,7 @@ function cardOf({ point, group, branch, gap }) {
     ]) : ([
       ["snapshot", `${shown.id}${expired}`], ["branch", branch], ["kind", shown.commitKind.toLowerCase()], ["time (UTC)", moment(shown.timeMillis)],
       ["user", shortId(shown.commitUser ?? "")], ["identifier", shown.commitIdentifier === undefined ? "batch" : count(shown.commitIdentifier)],
-      ["files", shown.addedFileCount === undefined ? "" : `+${count(shown.addedFileCount)} -${count(shown.deletedFileCount)}`], ["manifests", count(shown.manifestCount)],
+      ["files", shown.addedFileCount === undefined ? "" : `+${count(shown.addedFileCount)}${shown.deletedFileCount ? ` -${count(shown.deletedFileCount)}` : ""}`], ["manifests", count(shown.manifestCount)],
     ])),
     ["rows", signed(shown.deltaRecordCount)], ["rows before merging", count(shown.totalRecordCount)],
     ["changelog rows", shown.changelogRecordCount ? count(shown.changelogRecordCount) : ""],

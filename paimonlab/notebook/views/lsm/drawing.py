@@ -133,7 +133,7 @@ def _step_grid(lsm: Lsm, bucket: LsmBucket) -> Grid:
     columns = [Column("snapshot", align=Align.RIGHT), Column("kind")]
     if lsm.has_levels:
         columns.append(Column("runs", align=Align.RIGHT))
-    columns.append(Column("what happened"))
+    columns.append(Column("what happened", is_prose=True))
     body = []
     for step in bucket.steps[-_STEPS:]:
         cells: list[object] = [step.snapshot_id, step.commit_kind.lower() or "before"]
