@@ -26,7 +26,15 @@ from paimonlab.spec.types.data_types import (
     types_in,
 )
 from paimonlab.spec.types.text import format_type
-from paimonlab.storage.schemes import HDFS, OSS, S3, SINGLE_WRITER, named_options, store_kind
+from paimonlab.storage.schemes import (
+    HDFS,
+    HDFS_CLIENT,
+    OSS,
+    S3,
+    SINGLE_WRITER,
+    named_options,
+    store_kind,
+)
 
 _OF_THIS_PROCESS = frozenset(
     {
@@ -256,8 +264,8 @@ def _of_hdfs(engine: str, asked: EngineRequest, taken: tuple[str, ...]) -> dict[
     """Return options of HDFS that an engine takes as they are; ``hadoop-conf-dir`` may stay out."""
     pairs = {}
     for key, value in asked.options.items():
-        if not key.startswith(HDFS.prefixes):
-            continue
+        if not key.startswith(HDFS.prefixes) or key == HDFS_CLIENT:
+            continue  # how paimonlab reaches files is nothing to others
         if taken and key.startswith(taken):
             pairs[key] = value
         elif key != "hadoop-conf-dir" and _SITE not in asked.properties:

@@ -409,9 +409,10 @@ def test_what_an_engine_cannot_be_told_is_refused_by_its_name(
 def test_hdfs_is_reached_as_each_engine_has_it() -> None:
     options = {"warehouse": "hdfs://n:8020/w", "hadoop-conf-dir": "/conf"}
     kerberos = {"security.kerberos.login.principal": "me"}
+    ours = {"hdfs.client": "libhdfs"}
 
-    assert "/conf" not in told("starrocks", options)[0]
-    assert pairs_of("trino", told("trino", options | kerberos)) == {
+    assert "/conf" not in told("starrocks", options | ours)[0]
+    assert pairs_of("trino", told("trino", options | kerberos | ours)) == {
         "connector.name": "paimon",
         **options,
         **kerberos,
