@@ -102,6 +102,8 @@ class Planned:
     """What it reads."""
     sql: str = field(default="", repr=False)
     """``text`` with tables by their names."""
+    quoted_column: str = field(default="", repr=False)
+    """What is said of a text that has the name of a column, if a text cannot be read."""
 
     @property
     def types(self) -> list[str]:
@@ -174,7 +176,8 @@ def _plan(
         raise
     whole, parts = sources.planned(translated.text)
     shown, sql = tuple(sources.shown), sources.named_text
-    return Planned(whole, translated.columns, parts, queries.shown(), shown, sql)
+    quoted_column = _quoted_column(text, sources)
+    return Planned(whole, translated.columns, parts, queries.shown(), shown, sql, quoted_column)
 
 
 def _explained_plan(planned: Planned) -> Planned:
@@ -343,7 +346,8 @@ def _explained(error: duckdb.Error, planned: Planned) -> PaimonError:
     kind, _, rest = message.partition(": ")
     if NOT_PROVEN in message:
         what = message.partition(NOT_PROVEN)[2].lstrip(": ")
-        return NotTranslatedError(what or "such a value", hint=_HINTS.get(what, ""))
+        hint = ("text" in what and planned.quoted_column) or _HINTS.get(what, "")
+        return NotTranslatedError(what or "such a value", hint=hint)
     if "must appear in the GROUP BY" in message:
         column = planned.shown.get(message.partition('"')[2].partition('"')[0], "")
         return StatementFailedError(

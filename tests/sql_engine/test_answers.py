@@ -435,3 +435,13 @@ def test_files_that_expire_under_a_query_are_named_by_their_table(tmp_path: Path
 
     with pytest.raises(StatementFailedError, match=r"^db\.t@1: a data file is missing: if"):
         engine.run(asked)
+
+
+@pytest.mark.parametrize("sql", ["date_trunc('week', \"v\")", 'CAST("v" AS INT)'])
+def test_a_column_between_quotes_for_texts_is_named_where_texts_fail(
+    sql: str, catalog: Catalog
+) -> None:
+    with pytest.raises(NotTranslatedError) as caught:
+        rows(catalog, f"SELECT {sql} FROM db.days")
+
+    assert caught.value.hint == '"v" is a text in Spark\'s SQL; a column is written `v`'
