@@ -170,6 +170,10 @@ TABLE = {
     "properties": "options",
     "location": "path",
     "spec": "partition_keys",
+    "partition_by": "partition_keys",
+    "update_spec": "partition_keys, which stay: create another table with those that are wanted",
+    "snapshot_as_of_timestamp": "scan(timestamp=…)",
+    "num_files": "scan().plan().files",
     "load_as_version": "scan(snapshot=…), scan(tag=…) or scan(timestamp=…)",
     "restore": "maintenance.rollback_to(snapshot=…)",
     "rollback": "maintenance.rollback_to(snapshot=…)",
@@ -307,6 +311,13 @@ RESULT = {
 """Of data frames, DuckDB and Spark, on the result of a statement."""
 DELETE = dict.fromkeys(("delete_filter", "filter", "predicate", "row_filter"), "where")
 """Arguments of deletes of pyiceberg and deltalake."""
+EXPIRE = {
+    "retain_last": "retain_min",
+    "min_snapshots_to_keep": "retain_min",
+    "retention_hours": "older_than",
+    "max_snapshot_age": "older_than",
+}
+"""Arguments of expiries of Iceberg and deltalake."""
 OVERWRITE = {"overwrite_filter": "partition", "predicate": "partition"}
 """Arguments of overwrites of pyiceberg and deltalake."""
 CREATE = {

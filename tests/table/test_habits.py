@@ -209,6 +209,7 @@ def test_arguments_of_other_libraries_are_answered_with_ours(
         (table.delete, ("id = 1",), habits.DELETE),
         (table.overwrite, ([{"id": 1}],), habits.OVERWRITE),
         (table.scan, (), habits.SCAN),
+        (table.maintenance.expire_snapshots, (), habits.EXPIRE),
         (table.merge, ([{"id": 1}],), habits.MERGE_BEGUN),
         (merge.when_matched_update, (), habits.CLAUSE),
         (merge.when_not_matched_insert, (), habits.CLAUSE),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from paimonlab.errors import habits
 from paimonlab.maintenance import changelog_expiry, snapshot_expiry, tag_expiry
 from paimonlab.maintenance.changelog_expiry import ChangelogExpiry, ChangelogExpiryRequest
 from paimonlab.maintenance.partition_expiry import PartitionExpiry, PartitionExpiryRequest
@@ -20,6 +21,7 @@ from paimonlab.table.upkeep.consumers import Consumers
 from paimonlab.table.upkeep.history import history_of
 
 
+@habits.arguments(habits.EXPIRE)
 def expire_snapshots(
     table: Opened,
     retain_max: int | None = None,
