@@ -11,7 +11,7 @@ import pytest
 from paimonlab.spec.options.registry import KNOWN_OPTIONS, find_option
 from tests.interop.java_build import NEWEST, RELEASES
 from tests.interop.oracle import JavaPaimon, Oracle
-from tests.interop.pair import KIND, Pair
+from tests.interop.pair import KIND, SIDES, Pair, Side
 
 pytestmark = [pytest.mark.interop, pytest.mark.releases(*RELEASES)]
 
@@ -89,6 +89,34 @@ def test_a_sum_that_begins_with_a_row_taken_back(pair: Pair) -> None:
     written(pair, options, [("-U", (1, "1", 10)), ("+I", (1, "2", 12))])
 
     assert_answers(pair, [[1, "2", 2]], {"1.3.1": [[1, "2", 2]], NEWEST: [[1, "2", 12]]})
+
+
+@pytest.mark.parametrize("writer", SIDES)
+@pytest.mark.parametrize("in_one", [True, False])
+def test_a_delete_keeps_its_sequence_where_it_is_written_alone(
+    pair: Pair, writer: Side, in_one: bool
+) -> None:
+    """A row that comes after the delete, with a smaller sequence, must not appear."""
+    options = {
+        "merge-engine": "partial-update",
+        "partial-update.remove-record-on-delete": "true",
+        "sequence.field": "b",
+        "bucket": "1",
+        "write-only": "true",
+    }
+    pair.create("java", "db.t", COLUMNS, pk=["k"], options=options)
+    schema = pa.schema({"k": pa.int32(), "a": pa.string(), "b": pa.int32()})
+    rows = pa.table({"k": [1, 1], "a": ["x", "y"], "b": [1, 3]}, schema=schema)
+    both = rows.append_column(KIND, pa.array(["+I", "-D"]))
+    for commit in [both] if in_one else [both.slice(0, 1), both.slice(1)]:
+        pair.write(writer, "db.t", commit)
+
+    late = pa.table({"k": [1], "a": ["late"], "b": [2]}, schema=schema)
+    pair.write(writer, "db.t", late)
+
+    is_lost = in_one and (writer == "us" or pair.java.release == "1.3.1")
+    expected: list[Row] = [[1, "late", 2]] if is_lost else []
+    assert_answers(pair, expected, dict.fromkeys(RELEASES, expected))
 
 
 def test_empty_texts_add_nothing_to_a_list(pair: Pair) -> None:
