@@ -80,6 +80,8 @@ def load_files(catalog: Catalog, request: LoadRequest) -> LoadResult:
     reader = pa.RecordBatchReader.from_batches(loaded.schema, loaded.batches())
     if request.creates:
         catalog.create_database(Identifier.parse(request.table).database, exist_ok=True)
+    # Before anything is written: it may be that the file cannot be read.
+    texts = files[0].numbers_with_commas() if request.creates else ()
     table = catalog.write_table(
         request.table,
         reader,
@@ -88,7 +90,6 @@ def load_files(catalog: Catalog, request: LoadRequest) -> LoadResult:
         options=request.options,
         mode="create" if request.creates else "overwrite" if request.overwrites else "append",
     )
-    texts = files[0].numbers_with_commas() if request.creates else ()
     return LoadResult(
         loaded.rows,
         len(files),

@@ -79,9 +79,11 @@ class SourceFile:
 
         Numbers without a fraction count as well, but not alone; as far as the first block says.
         """
+        if self.format != "csv":
+            return ()
         with self._opened(None) as reader:
             first = next(iter(reader), None)
-        if self.format != "csv" or first is None:
+        if first is None:
             return ()
         texts = [
             (name, column)
