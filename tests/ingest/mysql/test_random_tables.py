@@ -11,10 +11,12 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import paimonlab as pm
 from paimonlab.ingest.job import Job
-from paimonlab.ingest.sources.mysql.source import MySql
-from tests.ingest.mysql.server import Server
+from tests.ingest.attacked_job import kill_some, mysql_job
+from tests.ingest.mysql.server import PASSWORD, PASSWORD_ENV, Server
 from tests.repetitions import times
 
 _BEGIN = (
@@ -166,20 +168,13 @@ class Attack:
 
 
 def test_tables_are_those_of_the_server(  # noqa: C901 - one story
-    tmp_path: Path, mysql_server: Server, database: str, shop: MySql, seed: int
+    tmp_path: Path, mysql_server: Server, database: str, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
+    monkeypatch.setenv(PASSWORD_ENV, PASSWORD)
     catalog = pm.connect(tmp_path)
 
     def job(name: str) -> Job:
-        made: Job = catalog.ingest(
-            shop.database(database, excluding=r"aside"),
-            into=name,
-            name=name,
-            evolve="exact",
-            on_truncate="apply",
-            options={"bucket": 1},
-        )
-        return made
+        return mysql_job(tmp_path, str(mysql_server.port), database, name)
 
     with mysql_server.connect(database) as connection, connection.cursor() as cursor:
         attack = Attack(cursor, seed)
@@ -196,6 +191,8 @@ def test_tables_are_those_of_the_server(  # noqa: C901 - one story
                 else:
                     for statement in attack.alter():
                         attack.tries(statement)
+            words = (mysql_server.port, database, "ods")
+            attack.said += kill_some(attack.draw, "mysql", tmp_path, *words)
             attack.said.append("-- the job runs")
             followed = job("ods")
             followed.run()

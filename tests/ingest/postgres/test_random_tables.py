@@ -10,6 +10,7 @@ from typing import Any
 
 import paimonlab as pm
 from paimonlab.ingest.job import Job
+from tests.ingest.attacked_job import kill_some, postgres_job
 from tests.ingest.postgres.server import Database
 from tests.repetitions import times
 
@@ -161,18 +162,10 @@ def test_tables_are_those_of_the_server(  # noqa: C901, PLR0912 - one story
     for _ in range(30):
         attack.tries(attack.transaction())
 
+    words = (database.server.port, database.name)
+
     def job() -> Job:
-        source = database.source().tables("public.*", excluding=r"public\.(parts_.*|aside)")
-        made: Job = pm.connect(tmp_path).ingest(
-            source,
-            into="ods",
-            name="job",
-            evolve="exact",
-            on_truncate="apply",
-            interval=0.2,
-            options={"file.format": "parquet"},
-        )
-        return made
+        return postgres_job(tmp_path, *map(str, words))
 
     followed = job()
     followed.run()
@@ -184,6 +177,7 @@ def test_tables_are_those_of_the_server(  # noqa: C901, PLR0912 - one story
                 for statement in attack.alter():
                     if not attack.tries(statement):
                         break
+        attack.said += kill_some(attack.draw, "postgres", tmp_path, *words)
         attack.said.append("-- the job runs")
         followed = job()
         followed.run()
