@@ -117,6 +117,9 @@ class Answering:
             re.compile(pattern)
         except re.error as error:
             raise ValueError(f"{pattern!r} is not a regular expression: {error}") from None
+        position = self.position()
+        if position is not None and not self.can_reread:
+            raise _on_spark(f"add({pattern!r})")  # before the source is told
         if isinstance(self.source, WideningSource):
             self.source.include(pattern)
         rules = self.tables.rules.widened([pattern])
@@ -131,7 +134,6 @@ class Answering:
                 f"{self.source.name} has no table that {pattern!r} matches and that is not read "
                 f"yet.{close_matches(pattern, [*found])}"
             )
-        position = self.position()
         if position is not None:
             position = self._rereadable(f"add({pattern!r})").before_rows(position, new)
         self.tables.add(pattern, {name: found[name] for name in new})
@@ -159,7 +161,7 @@ class Answering:
 
     def _rereadable(self, what: str) -> RereadableSource:
         if not self.can_reread:
-            raise UnsupportedError(f"{what} on Spark", "run the job without it until that is done")
+            raise _on_spark(what)
         if not isinstance(self.source, RereadableSource):
             raise UnsupportedError(
                 what,
@@ -167,3 +169,7 @@ class Answering:
                 "job of another name",
             )
         return self.source
+
+
+def _on_spark(what: str) -> UnsupportedError:
+    return UnsupportedError(f"{what} on Spark", "run the job without it until that is done")

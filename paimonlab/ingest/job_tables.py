@@ -7,7 +7,7 @@ next epoch.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from paimonlab.catalog import Catalog
@@ -30,7 +30,7 @@ from paimonlab.ingest.changes import (
     SourceSchemaChange,
 )
 from paimonlab.ingest.epochs import Holding, Known, Stopped
-from paimonlab.ingest.evolution import Evolution, evolution, merged
+from paimonlab.ingest.evolution import Evolution, Evolve, evolution, merged
 from paimonlab.ingest.journal import Journal
 from paimonlab.ingest.landing import check_unused, threads_of
 from paimonlab.ingest.letters import Letters
@@ -39,6 +39,7 @@ from paimonlab.ingest.rules import IngestRules
 from paimonlab.ingest.status import position_text
 from paimonlab.ingest.targets import Target
 from paimonlab.spec.schema.definition import TableSchema
+from paimonlab.spec.schema.schema_changes import DropColumn
 from paimonlab.spec.types.text import format_type
 from paimonlab.table.table import Table
 from paimonlab.workers import side_by_side
@@ -499,6 +500,7 @@ class JobTables:
         if reason := _refusal(found, target.sources):
             raise IngestSchemaError(self.job, f"{name} cannot be read anew: {reason}")
         schemas = {source: found[source] for source in target.sources}
+        gone = self._gone(target, schemas)
         is_there = self.catalog.has_table(name)
         if is_there:
             target.table.refresh()
@@ -524,7 +526,9 @@ class JobTables:
         self._skipped.pop(name, None)
         self.again.add(name)
         self.has_news = True
-        self.journal.note("resnapshot", name, "all rows are read anew")
+        kept = [column for column in gone if column in target.table.schema.field_names]
+        said = f"; null in all of them, as the source has it no more: {', '.join(kept)}"
+        self.journal.note("resnapshot", name, f"all rows are read anew{said if kept else ''}")
 
     def open_refused(self, name: str, found: Mapping[str, SourceSchema]) -> Target:
         """Write to a table that the source could not read so far.
@@ -553,20 +557,34 @@ class JobTables:
         self.has_news = True
         return target
 
+    def _gone(self, target: Target, schemas: Mapping[str, SourceSchema]) -> Sequence[str]:
+        """Return the columns that came from the sources of a table and that none has any more."""
+        if any(schema.is_partial or schema.is_unordered for schema in schemas.values()):
+            return ()
+        followed = [one for source in schemas if (one := self._schemas.get(source)) is not None]
+        names = dict.fromkeys(name for schema in followed for name in schema.names)
+        there = {name for schema in schemas.values() for name in schema.names}
+        mine = {*target.table.schema.field_names}
+        return [name for name in names if name in mine and name not in there]
+
     def _follow_anew(self, target: Target, schemas: Mapping[str, SourceSchema]) -> str | None:
         """Alter a table so that it has the columns of its sources; a text says why it cannot."""
+        gone = self._gone(target, schemas)
         for schema in schemas.values():
             step = self._step(target, None, schema, None)
             if step.refusal is not None:
                 return step.refusal
-            if not step.changes:
+            changes = step.changes
+            if self.rules.evolve is Evolve.EXACT and len(schemas) == 1:
+                changes = (*changes, *map(DropColumn, gone))
+            if not changes:
                 continue
             before = _columns_of(target.table.schema)
             try:
-                table = self.catalog.alter_table(target.name, *step.changes)
+                table = self.catalog.alter_table(target.name, *changes)
             except (SchemaError, UnsupportedError) as error:
                 return str(error)
-            target.altered(table, step.changes)
+            target.altered(table, changes)
             after = _columns_of(table.schema)
             self.journal.note("altered", target.name, "resnapshot", before=before, after=after)
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,13 @@ import pytest
 
 import paimonlab as pm
 from paimonlab.errors import IngestError, IngestSchemaError, NotFoundError
+from paimonlab.ingest import job as jobs
 from paimonlab.ingest import running
 from paimonlab.ingest.changes import Phase
 from paimonlab.ingest.job import Job
 from paimonlab.ingest.job_health import measured
 from paimonlab.ingest.steering import ask_of
-from paimonlab.spec.schema.schema_changes import UpdateColumnType
+from paimonlab.spec.schema.schema_changes import AddColumn, UpdateColumnType
 from paimonlab.spec.types.text import parse_type
 from tests.ingest.drawing import source
 from tests.ingest.logged_shop import KEYED, PLAIN, Shop
@@ -241,6 +243,74 @@ def test_a_table_that_stopped_goes_on_after_it_was_read_anew(catalog: pm.Catalog
     follows.insert("a.t", (3, 6))
     job.run()
     _same(catalog, follows)
+
+
+@pytest.mark.parametrize("mode", ["lenient", "exact"])
+def test_columns_that_went_while_a_table_stopped_follow_its_mode(
+    catalog: pm.Catalog, mode: str
+) -> None:
+    """Once all rows are read anew; a column that was added here by hand is nobody's but ours."""
+    wide, other = "id BIGINT NOT NULL, v STRING, n INT, m INT NOT NULL KEY(id)", KEYED
+    stops = "id BIGINT NOT NULL, v BOOLEAN, n INT, m INT NOT NULL KEY(id)"
+    made = ScriptedSource(
+        [
+            rows("a.t", wide, "+I 1 a 7 8"),
+            rows("a.u", other, "+I 1 a"),
+            "|",
+            change("a.t", wide, stops),
+            rows("a.t", stops, "+I 2 true 7 8"),
+            "|",
+        ],
+        {"a.t": source(wide), "a.u": source(other)},
+    )
+    _job(catalog, made, evolve=mode).run()
+    catalog.alter_table("ods.t", AddColumn("mine", parse_type("INT")))
+    shop = Shop({"a.t": KEYED, "a.u": other})
+    shop.insert("a.t", (1, "b"), (2, "c"), logged=False)
+    shop.insert("a.u", (1, "a"), logged=False)
+
+    class _Follows(Shop):
+        def before_rows(self, position: Any, tables: Any) -> Any:
+            return {"at": 0, "unread": sorted(tables), "read": {}}
+
+    job = _job(catalog, _Follows(shop.schemas, rows_of=shop.rows_of), evolve=mode)
+    job.resnapshot("t")
+    job.run()
+
+    found = catalog.table("ods.t").scan().to_arrow().sort_by("id").to_pylist()
+    kept = {} if mode == "exact" else {"n": None, "m": None}
+    assert found == [
+        {"id": 1, "v": "b", **kept, "mine": None},
+        {"id": 2, "v": "c", **kept, "mine": None},
+    ]
+    said = _events(job, "resnapshot")[0]
+    assert said.endswith("the source has it no more: n, m") == (mode == "lenient"), said
+
+
+def test_jobs_on_spark_refuse_by_name(
+    catalog: pm.Catalog, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What their runner says, without a JVM; the source is not told of the pattern either."""
+
+    @dataclass(kw_only=True)
+    class _OnSpark(running.Runner):
+        _can_reread: bool = False
+
+    monkeypatch.setattr(jobs, "_runner_of", lambda _: _OnSpark)
+    patterns: list[str] = []
+    monkeypatch.setattr(Shop, "include", lambda _, pattern: patterns.append(pattern), raising=False)
+    job = _job(catalog, shop, including="a.log")
+    job.run()
+    job.resnapshot("log")
+    job.add(r"a\.keyed")
+    job.run()
+
+    refused = " ".join(_events(job, "refused"))
+    assert "resnapshot of ods.log on Spark" in refused
+    assert r"add('a\\.keyed') on Spark" in refused
+    assert patterns == []
+    _job(catalog, shop, including="a.log").run()
+    assert [*catalog.tables("ods")] == ["log"]
 
 
 def test_sources_without_rows_refuse_by_name(catalog: pm.Catalog) -> None:
