@@ -21,7 +21,7 @@ from benchmarks.growth.row import GrowthRow, in_new_process
 
 SIZES = (400_000, 3_200_000, 16_000_000)
 KEYS = 1_000
-COMMITS = 12
+COMMITS = 40
 _AT_ONCE = 1_600_000
 
 

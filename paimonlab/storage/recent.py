@@ -96,6 +96,11 @@ class Recent(Generic[Key, Value]):
                 if not turns.waiting:
                     self._turns.pop(key, None)
 
+    def keys(self) -> list[Key]:
+        """Return the keys of all values kept, the least recently used first."""
+        with self._lock:
+            return list(self._values)
+
     def drop(self, keys: Iterable[Key]) -> None:
         """Forget some values; unknown keys are ignored."""
         with self._lock:

@@ -6,6 +6,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -19,8 +20,9 @@ import paimonlab
 from paimonlab.datafile.reader import DataFile
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.merge.order import sort_keys
-from paimonlab.read.lookup_options import default_folder
-from paimonlab.read.lookup_stores import stores
+from paimonlab.read.lookup_options import LookupStorePlan, default_folder
+from paimonlab.read.lookup_stores import kept_stores, stores
+from paimonlab.read.lookup_stores.kept_stores import KeptStores, StoredColumns
 from paimonlab.read.lookup_stores.key_filter import KeyFilter
 from paimonlab.read.lookup_stores.key_search import find_in, find_keys
 from paimonlab.read.lookup_stores.store_file import (
@@ -31,6 +33,7 @@ from paimonlab.read.lookup_stores.store_file import (
 )
 from paimonlab.read.lookup_stores.store_writing import combined, write_store
 from paimonlab.spec.types.text import parse_type
+from paimonlab.storage.recent import Recent
 from tests.outside.disks import mounted
 from tests.outside.processes import said
 
@@ -597,6 +600,51 @@ def test_a_damaged_store_is_made_again(
     assert store.read_bytes() == whole
     written.some()
     written.check()
+
+
+def mapped_below(folder: Path) -> list[str]:
+    """Return which files of a folder this process has mapped into memory."""
+    maps = Path("/proc/self/maps")
+    if not maps.exists():
+        pytest.skip("this system does not say what is mapped")
+    lines = maps.read_text().splitlines()
+    return [line.split(maxsplit=5)[5] for line in lines if str(folder) in line]
+
+
+def test_a_store_stays_mapped_as_long_as_it_is_there(tmp_path: Path, folder: Path) -> None:
+    written = Written(tmp_path / "w", folder)
+    written.some()
+    assert mapped_below(folder) == list(map(str, written.stores))
+
+    written.table.compact(full=True)
+    written.some()
+
+    assert mapped_below(folder) == list(map(str, written.stores)), "no byte of others is held"
+
+
+def test_what_is_mapped_has_a_bound(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_stores, "_open", Recent(1000))
+    written = Written(tmp_path / "w", folder)
+
+    written.some()
+
+    assert written.stores
+    assert mapped_below(folder) == []
+
+
+def test_a_store_is_opened_anew_for_other_columns(tmp_path: Path) -> None:
+    folder = KeptStores(LookupStorePlan(folder=str(tmp_path)), ("of", "it"), StoredColumns(KEYS))
+    store = folder.find(IDENTITY, lambda: (piece.select(KEYS.names) for piece in batches()))
+    assert store is not None
+    assert folder.opened(IDENTITY) is store
+
+    other = pa.schema([pa.field("_KEY_j", pa.int64(), nullable=False)])
+    again = replace(folder, columns=StoredColumns(other)).opened(IDENTITY)
+
+    assert again is not None
+    assert again.rows_at(np.array([1])).column_names == ["_KEY_j"]
 
 
 def test_a_store_goes_with_its_file(tmp_path: Path, folder: Path) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -21,8 +22,23 @@ from paimonlab.storage.kept_files import KeptFiles
 from paimonlab.storage.recent import Recent
 
 _CHECKED_BYTES = 400
-_checked: Recent[tuple[str, int, int, int], bool] = Recent(limit_bytes=4 << 20)
+_OPEN_BYTES = 128 << 20
+
+
+class _State(NamedTuple):
+    """A file that nobody has replaced or written to since."""
+
+    path: str
+    inode: int
+    size_bytes: int
+    mtime_ns: int
+
+
+_checked: Recent[_State, bool] = Recent(limit_bytes=4 << 20)
 """Stores whose content this process has compared with its checksum or has written."""
+_open: Recent[_State, tuple[StoredColumns, StoreFile]] = Recent(_OPEN_BYTES)
+"""Stores that stay mapped: else each commit has the system map their pages again, which takes 8 µs
+for 64 kB, so that few keys cost what the store is large."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +110,7 @@ class KeptStores:
         """Delete the stores of the group but those of some files."""
         names = {digest(name) for name in file_names}
         self.files.keep_only(digest(*self.group), lambda name: name.split("-")[0] in names)
+        _close_deleted()
 
     @property
     def files(self) -> KeptFiles:
@@ -108,7 +125,11 @@ class KeptStores:
         columns = self.columns
         try:
             key = _state(path)
-            store = StoreFile.open(
+            if (opened := _open.get(key)) is not None:
+                of, store = opened
+                if of == columns and store.identity == identity:
+                    return store
+            found = StoreFile.open(
                 path,
                 identity,
                 keys=columns.keys,
@@ -116,16 +137,31 @@ class KeptStores:
                 key_filter=columns.key_filter,
                 is_checked=_checked.get(key) is not None,
             )
+            is_same = _state(path) == key
         except (OSError, pa.ArrowInvalid):
             return None
-        if store is not None:
+        if found is not None and is_same:
             _checked.put(key, True, _CHECKED_BYTES)  # noqa: FBT003 - a value
-        return store
+            _close_deleted()
+            _open.put(key, (columns, found), key.size_bytes)
+        return found
 
 
-def _state(path: str) -> tuple[str, int, int, int]:
+def _close_deleted() -> None:
+    """Let go of stores that were deleted or replaced: their bytes are on the disk until then."""
+    _open.drop([key for key in _open.keys() if not _is_there(key)])
+
+
+def _is_there(key: _State) -> bool:
+    try:
+        return _state(key.path) == key
+    except OSError:
+        return False
+
+
+def _state(path: str) -> _State:
     found = Path(path).stat()
-    return path, found.st_ino, found.st_size, found.st_mtime_ns
+    return _State(path, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
 def _name(identity: StoreIdentity) -> str:

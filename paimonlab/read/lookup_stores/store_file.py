@@ -106,6 +106,11 @@ class StoreFile:
         self.filters = None if end.last_keys is None else self._filters(end.last_keys, keys)
         """Which keys are certainly not there; None: nothing tells."""
 
+    @property
+    def identity(self) -> StoreIdentity:
+        """What its rows are."""
+        return self._end.identity
+
     @classmethod
     def open(
         cls,
