@@ -96,7 +96,7 @@ class Recent(Generic[Key, Value]):
                 if not turns.waiting:
                     self._turns.pop(key, None)
 
-    def keys(self) -> list[Key]:
+    def all_keys(self) -> list[Key]:
         """Return the keys of all values kept, the least recently used first."""
         with self._lock:
             return list(self._values)

@@ -149,7 +149,7 @@ class KeptStores:
 
 def _close_deleted() -> None:
     """Let go of stores that were deleted or replaced: their bytes are on the disk until then."""
-    _open.drop([key for key in _open.keys() if not _is_there(key)])
+    _open.drop([key for key in _open.all_keys() if not _is_there(key)])
 
 
 def _is_there(key: _State) -> bool:
