@@ -622,6 +622,29 @@ def test_a_store_stays_mapped_as_long_as_it_is_there(tmp_path: Path, folder: Pat
     assert mapped_below(folder) == list(map(str, written.stores)), "no byte of others is held"
 
 
+def test_looking_for_deleted_stores_takes_as_long_with_many_as_with_few(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_stores, "_open", Recent(10_000))
+    monkeypatch.setattr(kept_stores._Looks, "calls_left", 0)
+    looks: list[object] = []
+
+    def is_there(key: object) -> bool:
+        looks.append(key)
+        return True
+
+    monkeypatch.setattr(kept_stores, "_is_there", is_there)
+    stores = KeptStores(LookupStorePlan(folder=str(tmp_path)), ("of", "it"), StoredColumns(KEYS))
+    for number in range(1000):
+        key = kept_stores._State(str(number), 1, 1, 1)
+        kept_stores._open.put(key, (None, None), 1)  # type: ignore[arg-type]
+
+    for _ in range(250):
+        stores.drop_others([])
+
+    assert 2000 <= len(looks) <= 3000
+
+
 def test_what_is_mapped_has_a_bound(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

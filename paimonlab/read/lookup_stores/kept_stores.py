@@ -23,6 +23,8 @@ from paimonlab.storage.recent import Recent
 
 _CHECKED_BYTES = 400
 _OPEN_BYTES = 128 << 20
+_LOOKED_AT = 8
+"""How many open stores are looked at, on average, when one is opened or some are deleted."""
 
 
 class _State(NamedTuple):
@@ -147,9 +149,23 @@ class KeptStores:
         return found
 
 
+class _Looks:
+    """When stores are looked for that were deleted or replaced."""
+
+    calls_left = 0
+
+
 def _close_deleted() -> None:
-    """Let go of stores that were deleted or replaced: their bytes are on the disk until then."""
-    _open.drop([key for key in _open.all_keys() if not _is_there(key)])
+    """Let go of stores that were deleted or replaced: their bytes are on the disk until then.
+
+    Of many open ones not at each call: else a commit to n buckets would ask for n * n files.
+    """
+    _Looks.calls_left -= 1
+    if _Looks.calls_left > 0:
+        return
+    keys = _open.all_keys()
+    _open.drop([key for key in keys if not _is_there(key)])
+    _Looks.calls_left = len(keys) // _LOOKED_AT
 
 
 def _is_there(key: _State) -> bool:
