@@ -39,7 +39,7 @@ from paimonlab.storage.schemes import (
 _OF_THIS_PROCESS = frozenset(
     {
         *("allowed-external-roots", "follow-links", "lookup.cache-folder", "max-columns"),
-        *("read-only", "sql.columns-memory", "sql.memory", SINGLE_WRITER),
+        *("read-only", "sql.columns-memory", "sql.memory", HDFS_CLIENT, SINGLE_WRITER),
         *LOCAL_CACHE_OPTIONS,
     }
 )
@@ -96,7 +96,11 @@ def _spark(asked: EngineRequest) -> list[str]:
 def _of_paimon(asked: EngineRequest) -> dict[str, str]:
     options = {key: asked.options[key] for key in _FIRST if asked.options.get(key)}
     left_out = {*_OF_THIS_PROCESS, *_FIRST, _DATABASE}
-    options |= {key: value for key, value in asked.options.items() if key not in left_out}
+    options |= {
+        key: value
+        for key, value in asked.options.items()
+        if key not in left_out and not key.startswith("webhdfs.")  # Java has none of them
+    }
     return options | _defaults_of_stores(options)
 
 

@@ -417,6 +417,10 @@ def test_hdfs_is_reached_as_each_engine_has_it() -> None:
         **options,
         **kerberos,
     }
+    web = {"warehouse": "webhdfs://n:9870/w", "webhdfs.user": "me"}
+    for engine in ("flink", "spark"):
+        written = (*told(engine, options | ours), *told(engine, web))
+        assert not [line for line in written if "hdfs.client" in line or "webhdfs.user" in line]
     site = {"hive.config.resources": "/core-site.xml"}
     told("trino", options | {"hadoop.dfs.a": "b"}, properties=site)
     with pytest.raises(UnsupportedError, match=r"hadoop\.dfs\.a"):
@@ -445,7 +449,7 @@ def test_what_is_missing_is_said() -> None:
 def test_secrets_are_written_only_where_they_are_asked_for(engine: str) -> None:
     of_s3 = S3 | {"s3.access-key": "zqhush", "s3.secret-key": "zqhush"}
     theirs = {"aws.s3.secret_key": "zqhush", "my.password": "zqhush"}
-    others = ("s3", "fs.s3a", *theirs)
+    others = ("s3", "fs.s3a", "webhdfs.", *theirs)
     many = {key: secret for key, secret in SECRETS.items() if not key.startswith(others)}
     options = of_s3 | (many if engine in ("flink", "spark") else {})
 
