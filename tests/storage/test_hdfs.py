@@ -47,6 +47,8 @@ class NameNode:
         fault = self.faults.pop(0) if self.faults else ""
         if fault == "before":
             raise OSError("Connection reset by peer password=zqhush")
+        if fault == "dropped":
+            self.files.clear()
         if source not in self.files:
             raise FileNotFoundError(source)
         if target in self.files and not overwrite:
@@ -110,6 +112,17 @@ def test_answers_that_stay_away_leave_the_outcome_open(
     assert "zqhush" not in str(raised.value)
 
 
+def test_a_file_that_was_deleted_before_it_was_moved_is_not_said_to_be_there(
+    node: NameNode,
+) -> None:
+    node.faults = ["dropped", "dropped"]
+
+    with pytest.raises(StorageError, match=r"snapshot-1: .*was deleted, as by dropping"):
+        HdfsFileIO(ROOT).publish(f"{ROOT}/snapshot-1", b"1")
+    with pytest.raises(FileNotFoundError):
+        HdfsFileIO(ROOT).replace(f"{ROOT}/LATEST", b"1")
+
+
 def test_options_are_hadoops_with_a_prefix() -> None:
     assert hdfs_options(
         {
@@ -158,7 +171,15 @@ def test_libhdfs_stands_in_for_reading_where_hdfs_native_is_not_there(
         pl.connect({"warehouse": warehouse, **kerberos})
 
     local = pyarrow.fs.SubTreeFileSystem(str(tmp_path), pyarrow.fs.LocalFileSystem())
-    monkeypatch.setattr(pyarrow.fs, "HadoopFileSystem", lambda *_, **__: local)
+    hosts: list[str] = []
+
+    def connected(host: str, *_: object, **__: object) -> pyarrow.fs.FileSystem:
+        hosts.append(host)
+        return local
+
+    monkeypatch.setattr(pyarrow.fs, "HadoopFileSystem", connected)
+    open_warehouse("hdfs://MyService/w", {}).exists("hdfs://MyService/w/a")
+    assert hosts == ["hdfs://MyService"], "names of services are told apart by upper case"
     store = open_warehouse(warehouse, {})
     (tmp_path / "w").mkdir()
     (tmp_path / "w/a").write_bytes(b"12345")

@@ -143,15 +143,8 @@ class HdfsFileIO:
                 self.delete(temporary)
                 return False
             except OSError as error:
-                is_refused = False
-                with contextlib.suppress(StorageError):
-                    if not self._is_left(temporary):
-                        return True
-                    if error.errno in _REFUSALS:
-                        self.delete(temporary)
-                        is_refused = True
-                if is_refused:
-                    raise
+                if self._has_moved(temporary, path, error):
+                    return True
                 if time.monotonic() >= end:
                     problem = f"{error.strerror}; it may be there or not ({attempt + 1} attempts)"
                     raise StorageError(errno.ECONNABORTED, problem, path) from None
@@ -161,6 +154,27 @@ class HdfsFileIO:
             else:
                 return True
 
+    def _has_moved(self, temporary: str, path: str, error: OSError) -> bool:
+        """Find out whether a move that failed happened; False: not yet, or nobody knows.
+
+        Raises
+        ------
+        OSError
+            If it will not happen any more.
+        """
+        end: OSError | None = None
+        with contextlib.suppress(StorageError):
+            if not self._is_left(temporary):
+                if self.exists(path):
+                    return True
+                end = _deleted(path)
+            elif error.errno in _REFUSALS:
+                self.delete(temporary)
+                end = error
+        if end is not None:
+            raise end from None
+        return False
+
     def replace(self, path: str, data: bytes, *, durable: bool = True) -> None:
         """Write ``path`` atomically, whether or not it exists."""
         del durable
@@ -169,9 +183,10 @@ class HdfsFileIO:
             self._move(temporary, path, overwrite=True)
         except OSError:
             try:
-                if not self._is_left(temporary):
+                if self._is_left(temporary):
+                    self.delete(temporary)
+                elif self.exists(path):
                     return  # it happened, and the answer was lost
-                self.delete(temporary)
             except OSError:
                 pass
             raise
@@ -391,6 +406,11 @@ def _inner(path: str) -> str:
 def _beside(path: str) -> str:
     folder, _, name = path.rpartition("/")
     return f"{folder}/.{name}.{uuid.uuid4()}.tmp"
+
+
+def _deleted(path: str) -> StorageError:
+    problem = "what was written for it was deleted, as by dropping the table, before it was there"
+    return StorageError(errno.ENOENT, problem, path)
 
 
 def _number(told: str) -> int:

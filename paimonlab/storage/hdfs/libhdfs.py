@@ -43,8 +43,9 @@ class LibhdfsClient:
     def __init__(self, address: str, options: HdfsOptions) -> None:
         parts = urlsplit(address)
         self._address = address
+        host = parts.netloc.partition(":")[0]  # upper case counts in the name of a service
         self._files: Any = pyarrow.fs.HadoopFileSystem(
-            f"{parts.scheme}://{parts.hostname}",
+            f"{parts.scheme}://{host}",
             parts.port or 0,
             extra_conf=dict(options.config) or None,
         )
