@@ -144,6 +144,18 @@ def test_a_refused_move_ends_at_once(service: WebHdfs, name: str, number: int) -
     assert service.files == {"/w/warm": b"1"}
 
 
+@pytest.mark.parametrize("fault", [*LOST, "403 StandbyException"])
+def test_the_first_write_outlives_a_lost_answer_to_what_is_tried_before_it(
+    service: WebHdfs, fault: str
+) -> None:
+    store = opened(service)
+    service.faults = [("RENAME", fault)]
+
+    assert store.publish(f"{store.root}/snapshot-1", b"1")
+
+    assert service.files == {"/w/snapshot-1": b"1"}
+
+
 def test_without_moves_that_replace_nothing_is_written(service: WebHdfs) -> None:
     service.is_httpfs = True
     service.files["/w/a"] = b"1"

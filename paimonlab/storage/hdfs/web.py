@@ -185,9 +185,9 @@ class WebClient:
         query = urlencode({"op": operation, **who, **others}, quote_via=quote, safe="")
         return f"{self._base}{quote(path, safe='/')}?{query}"
 
-    def _moved(self, source: str, target: str, option: str) -> bytes:
+    def _moved(self, source: str, target: str, option: str, *, attempts: int | None = 1) -> bytes:
         asked = self._url(source, "RENAME", destination=target, renameoptions=option)
-        return self._answer("PUT", asked, attempts=1)
+        return self._answer("PUT", asked, attempts=attempts)
 
     def _require_moves(self, path: str) -> None:
         """Refuse to write where files cannot replace others at once; asked once."""
@@ -196,7 +196,7 @@ class WebClient:
                 return
             nothing = f"{path.rpartition('/')[0]}/.paimonlab-probe-{uuid.uuid4()}"
             try:
-                self._moved(nothing, f"{nothing}.moved", "NONE")
+                self._moved(nothing, f"{nothing}.moved", "NONE", attempts=None)
             except FileNotFoundError:
                 self._moves_at_once = True
                 return
