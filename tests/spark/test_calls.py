@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from paimonlab.catalog import Catalog
 from tests.spark.plans import calls_into_jvm
 
-COLUMNS = 22
+COLUMNS = 12
 _ATTEMPTS = 3
 KEYED = {"primary_keys": ["id"], "options": {"bucket": "1", "write-only": "true"}}
 TEN_ROWS = ", ".join(f"({number}, 'text {number}')" for number in range(10))
@@ -101,7 +101,7 @@ WIDE: Sequence[tuple[str, int, Callable[[Sequence[str]], str]]] = [
     ("UPDATE", 5, lambda names: f"UPDATE paimon.db.w SET {names[0]} = 'y' WHERE id = 1"),
     (
         "UPDATE of all",
-        60,
+        32,
         lambda names: f"UPDATE paimon.db.w SET {', '.join(f'{n} = 1' for n in names)}",
     ),
     ("MERGE", 28, lambda names: MERGE.format(table="w", source=wide_source(names))),

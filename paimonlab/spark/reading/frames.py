@@ -12,7 +12,7 @@ from pyspark.sql import types as st
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm.bridge import Bridge
-from paimonlab.spark.jvm.expressions import null_of, time_of_millis
+from paimonlab.spark.jvm.expressions import null_of, renamed_column, time_of_millis
 from paimonlab.spark.reading.arrow_table import arrow_frame
 from paimonlab.spark.reading.changes import changes_frame
 from paimonlab.spark.reading.executor_places import FILE_COLUMN, NAME, POSITION, POSITION_COLUMN
@@ -228,7 +228,7 @@ def _read_column(bridge: Bridge, column: ShapeColumn, partition_keys: Sequence[s
     if column.name in partition_keys:
         return functions.col(quoted(column.name))
     if column.conversion is Conversion.NONE:
-        return functions.col(quoted(column.file_name)).alias(column.name)
+        return renamed_column(bridge, quoted(column.file_name), column.name)
     target = to_spark(column.type, column=column.name, plain=True)
     if column.conversion is Conversion.TIME:
         millis = functions.col(quoted(column.file_name))

@@ -13,7 +13,7 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, functions
 
 from paimonlab.spark.jvm.bridge import Bridge
-from paimonlab.spark.jvm.expressions import column_of
+from paimonlab.spark.jvm.expressions import aliased, column_of
 from paimonlab.spark.reading.executor_places import FILE_COLUMN, POSITION_COLUMN
 from paimonlab.spark.reading.frames import read_frame
 from paimonlab.spark.rows.joining import SOURCE_COLUMN, TARGET_COLUMN, frame_of, joined, named_as
@@ -101,17 +101,19 @@ def changed_rows(
         clause = _chosen(bridge, statement)
     chosen = rows.select("*", clause.alias(_CLAUSE)).where(functions.col(_CLAUSE).isNotNull())
     attributes = as_list(bridge, statement.target.output())
+    pads = is_padded(statement)
     columns = {
-        field.name: _column_values(bridge, statement, number, attributes[number], scan, wanted)
+        field.name: _column_values(
+            bridge, statement, number, attributes[number], scan, wanted, pads=pads
+        )
         for number, field in enumerate(scan.schema.fields)
     }
-    values = [
-        _value(statement.clauses, made, lost="" if keeps_nulls else f"{LOST_NULL}{name!r}").alias(
-            name
-        )
-        for name, made in columns.items()
-    ]
-    values += [columns[name].old.alias(BEFORE + name) for name in wanted.before]
+    tests = [functions.col(_CLAUSE) == number for number in range(len(statement.clauses))]
+    values = []
+    for name, made in columns.items():
+        lost = "" if keeps_nulls else f"{LOST_NULL}{name!r}"
+        values.append(aliased(_value(statement.clauses, made, tests, lost=lost), name))
+    values += [aliased(columns[name].old, BEFORE + name) for name in wanted.before]
     if wanted.ids:
         is_new = [clause.rule.action is Action.INSERT for clause in statement.clauses]
         inserts = [number for number, new in enumerate(is_new) if new]
@@ -250,11 +252,12 @@ def _column_values(
     attribute: Any,
     scan: Scan,
     wanted: Wanted,
+    *,
+    pads: bool,
 ) -> _ColumnValues:
     """Return the values that the clauses give a column of the target."""
     schema = scan.schema
     name = schema.fields[number].name
-    pads = is_padded(statement)
     old = functions.col(_stored(number)) if pads else column_of(bridge, attribute)
     is_key = bool(schema.primary_keys) and name in (*schema.primary_keys, *schema.partition_keys)
     new: list[Column | None] = []
@@ -274,10 +277,15 @@ def _column_values(
     return _ColumnValues(old, new)
 
 
-def _value(clauses: Sequence[SparkClause], values: _ColumnValues, *, lost: str) -> Column:
-    """Return the new value of a column, by the clause that decides; deletes need the old row."""
+def _value(
+    clauses: Sequence[SparkClause], values: _ColumnValues, tests: Sequence[Column], *, lost: str
+) -> Column:
+    """Return the new value of a column, by the clause that decides; deletes need the old row.
+
+    All columns share the tests of which clause that is: to make one takes several calls.
+    """
     value: Column | None = None
-    for position, (clause, new) in enumerate(zip(clauses, values.new, strict=True)):
+    for clause, new, test in zip(clauses, values.new, tests, strict=True):
         if new is None:
             continue
         if lost and clause.rule.action is Action.UPDATE:
@@ -286,7 +294,6 @@ def _value(clauses: Sequence[SparkClause], values: _ColumnValues, *, lost: str) 
             result = functions.when(is_lost, failure).otherwise(new)
         else:
             result = new
-        test = functions.col(_CLAUSE) == position
         value = functions.when(test, result) if value is None else value.when(test, result)
     if value is None:
         return functions.when(functions.lit(_FALSE), values.old)
