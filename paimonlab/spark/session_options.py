@@ -39,7 +39,14 @@ READS = ("scan.", "incremental-", "read.")
 _OWN_PREFIX = "spark.paimonlab."
 _OWN = frozenset(
     {
-        *("catalog", "log-file", "masks.driver-rows", "timestamps.cut-to-micros", "told"),
+        *(
+            "catalog",
+            "hdfs.reader",
+            "log-file",
+            "masks.driver-rows",
+            "timestamps.cut-to-micros",
+            "told",
+        ),
     }
 )
 """Settings of this package itself."""

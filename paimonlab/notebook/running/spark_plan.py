@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _NATIVE = re.compile(r"Paimon\((?P<table>.*), (?:no snapshot|snapshot (?P<id>\d+))\)")
-_PYTHON = re.compile(r"Paimon\((?P<table>.*)\) by Python, columns: \[.*\], filter: (?P<filter>.*)")
+_PYTHON = re.compile(
+    r"Paimon\((?P<table>.*)\) by Python(?: \(.*?\))?, columns: \[.*\], filter: (?P<filter>.*)"
+)
 _NUMBER = re.compile(r"#\d+L?\b")
 """Spark numbers the columns of a plan."""
 _FILTERS = ("PartitionFilters", "DataFilters")

@@ -55,6 +55,7 @@ class FormatRows:
     def __init__(self, table: FormatTable) -> None:
         self._table = table
         self.name = table.name
+        self.why = ""
         self.own = table.schema.field_names
         self.partition_keys = table.partition_keys
         self.schema: StructType = spark_schema(table.schema.fields, plain=True)

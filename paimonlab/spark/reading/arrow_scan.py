@@ -63,7 +63,8 @@ class ArrowScan(Proxy):
         name = self._rows.name
         columns = ", ".join(self._schema.names)
         condition = shortened(str(self._predicate), _SHOWN)
-        return f"Paimon({name}) by Python, columns: [{columns}], filter: {condition}"
+        why = f" ({self._rows.why})" if self._rows.why else ""
+        return f"Paimon({name}) by Python{why}, columns: [{columns}], filter: {condition}"
 
     def toBatch(self) -> Proxy:
         """Return the batch: this."""

@@ -46,6 +46,7 @@ class ChangedRows:
         self._has_kinds = has_kinds
         self._cuts_timestamps = cuts_timestamps
         self.name = changes.definition.name
+        self.why = ""
         columns = scan_schema(changes.schema.fields)
         if has_kinds:
             kind = StructField(ROW_KIND, StringType(), nullable=False)

@@ -47,6 +47,11 @@ class ExecutorRows(Protocol):
         ...
 
     @property
+    def why(self) -> str:
+        """Why Spark's own scan does not read them, where the store decides that; else empty."""
+        ...
+
+    @property
     def schema(self) -> StructType:
         """All columns."""
         ...
@@ -77,6 +82,7 @@ class SnapshotRows:
         self.snapshot = snapshot
         self._are_placed = are_placed
         self.name = snapshot.scan.definition.name
+        self.why = snapshot.abilities.why
         self.own = snapshot.scan.schema.field_names
         self.partition_keys = snapshot.scan.schema.partition_keys
         schema = scan_schema(snapshot.scan.schema.fields)

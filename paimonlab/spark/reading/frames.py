@@ -26,6 +26,7 @@ from paimonlab.spark.reading.optimizing.by_bucket import (
     bucket_layout,
     sort_order,
 )
+from paimonlab.spark.reading.own_scan import scan_choice
 from paimonlab.spark.reading.parquet_filters import parquet_format
 from paimonlab.spark.reading.places import (
     TRACKING_SCHEMA,
@@ -109,9 +110,8 @@ def read_frame(
     if isinstance(scan.kind, WithFallback) and scan.fallback is not None:
         here = read_frame(bridge, replace(scan, kind=scan.kind.rows), places=places)
         return here.union(read_frame(bridge, scan.fallback, places=places))
-    able = abilities(bridge, scan.schema)
-    is_remote = store_kind(scan.store.layout.table_path) is not None  # Hadoop may not know it
-    able = replace(able, as_stored=as_stored, own_reader=own_reader or is_remote)
+    able = scan_abilities(bridge, scan)
+    able = replace(able, as_stored=as_stored, own_reader=own_reader or able.own_reader)
     snapshot = SnapshotScan(scan, able)
     frames = [
         _native_frame(bridge, snapshot, shape, places, positions=positions, by_bucket=by_bucket)
@@ -164,6 +164,24 @@ def abilities(bridge: Bridge, schema: TableSchema) -> Abilities:
         pads_char=conf.readSideCharPadding() and not conf.charVarcharAsString(),
         cuts_timestamps=conf.getConfString(CUT_TIMESTAMPS_KEY, "false") == "true",
     )
+
+
+def scan_abilities(bridge: Bridge, scan: Scan) -> Abilities:
+    """Ask the session what its Parquet scan does with a table, and whether it opens its store.
+
+    Raises
+    ------
+    UnsupportedError
+        If the session's setting asks for a reader that there is not.
+    """
+    able = abilities(bridge, scan.schema)
+    path = scan.store.layout.table_path
+    if store_kind(path) is None:
+        return able
+    choice = scan_choice(bridge, scan.store.file_io, path)
+    if choice.is_own:
+        return replace(able, is_remote=True)
+    return replace(able, own_reader=True, why=choice.why)
 
 
 def _native_frame(

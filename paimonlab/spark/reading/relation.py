@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from paimonlab.secrets import hides_secrets
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge
 from paimonlab.spark.reading.file_shape import has_time
-from paimonlab.spark.reading.frames import abilities, read_frame
+from paimonlab.spark.reading.frames import read_frame, scan_abilities
 from paimonlab.spark.reading.relation_schema import relation_schema
 from paimonlab.spark.reading.scan import Abilities
 from paimonlab.spark.reading.time_travel import (
@@ -230,7 +230,7 @@ def _key(bridge: Bridge, scan: Scan) -> _Key:
         scan.store.layout.branch_path,
         None if snapshot is None else (snapshot.id, snapshot.delta_manifest_list),
         (scan.schema.id, scan.schema.time_millis),
-        abilities(bridge, scan.schema),
+        scan_abilities(bridge, scan),
         frozenset(scan.definition.options.items()),
         tuple(0 if one is None else one.id for one in commits),
         None if scan.fallback is None else _key(bridge, scan.fallback),

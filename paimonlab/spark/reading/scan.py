@@ -50,6 +50,14 @@ class Abilities:
     """Whether values of CHAR(n) are wanted as they are stored, whatever Spark's rule says."""
     own_reader: bool = False
     """Whether our own reader reads all files."""
+    why: str = ""
+    """Why it does, where the store decides that."""
+    is_remote: bool = False
+    """Whether the table is in a store that Spark's own scan reads.
+
+    Then files at places of their own may be in another store, and masks of files that overlap take
+    keys, which the driver does not fetch: our reader merges such files on executors.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +228,8 @@ class SnapshotScan:
     def _can_mask(self, split: DataSplit) -> bool:
         shapes = {id(shape): shape for shape in map(self._shape, split.files)}.values()
         names = {column.file_name.lower() for shape in shapes for column in shape or ()}
+        if self.abilities.is_remote and not split.raw_convertible:
+            return False
         merges_columns = self.scan.definition.options.slice(ReadOptions).data_evolution
         if merges_columns or not (split.raw_convertible or self.mask_plan.engine.selects_rows):
             return False
@@ -231,16 +241,22 @@ class SnapshotScan:
             return False
         ids = {file.schema_id for file in split.files}
         return all(self._shape_in(schema_id) is not None for schema_id in ids) and all(
-            file.write_cols is None and file.file_name.endswith(_PARQUET) for file in split.files
+            file.write_cols is None and file.file_name.endswith(_PARQUET) and self._is_reached(file)
+            for file in split.files
         )
 
     def _is_native(self, file: DataFileMeta) -> bool:
         return (
             not self.abilities.own_reader
             and file.file_name.endswith(_PARQUET)
+            and self._is_reached(file)
             and self._shape(file) is not None
             and self._is_complete(file)
         )
+
+    def _is_reached(self, file: DataFileMeta) -> bool:
+        """Whether a file is where Spark is known to read."""
+        return file.external_path is None or not self.abilities.is_remote
 
     def _is_complete(self, file: DataFileMeta) -> bool:
         """Whether a file has all columns that its schema has."""

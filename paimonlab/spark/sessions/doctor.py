@@ -221,15 +221,23 @@ def _reader(seen: Environment) -> Iterator[Check]:
     state = seen.warehouse
     if state is None or state.is_server or not seen.packages.get("pyspark"):
         return
-    yield Check(
-        name="Spark reads",
-        status="ok",
-        found=(
-            "and writes by Python, with the options of the catalog: no module of Hadoop is needed"
-            if state.is_in_store
-            else "by its own scan where it can, else by Python; EXPLAIN says which"
-        ),
-    )
+    if state.is_in_store and state.scheme == "hdfs":
+        choice = state.own_scan
+        if choice is None:
+            found = (
+                "by its own scan if its Hadoop opens the warehouse as the catalog does, else by "
+            )
+            found += "Python: known once Spark runs; it writes by Python"
+        elif choice.is_own:
+            found = f"by its own scan where it can, as {choice.why}; it writes by Python"
+        else:
+            found = f"and writes by Python, as {choice.why}"
+    elif state.is_in_store:
+        found = "and writes by Python, with the options of the catalog: no module of Hadoop is "
+        found += "needed"
+    else:
+        found = "by its own scan where it can, else by Python; EXPLAIN says which"
+    yield Check(name="Spark reads", status="ok", found=found)
     missing = seen.hadoop and seen.hadoop.missing_for(state.scheme)
     if missing:
         module, coordinates, scheme = missing

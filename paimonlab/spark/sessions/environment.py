@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from paimonlab.catalog import Catalog
 from paimonlab.errors import PaimonError
@@ -22,6 +23,9 @@ from paimonlab.spark.sessions.remote import VARIABLE
 from paimonlab.spec.external_paths import scheme_of
 from paimonlab.storage import join
 from paimonlab.storage.schemes import store_kind
+
+if TYPE_CHECKING:
+    from paimonlab.spark.reading.own_scan import ScanChoice
 
 PACKAGES = (
     *("pyarrow", "polars", "numpy", "pyspark", "grpcio-status", "pandas"),
@@ -57,6 +61,8 @@ class WarehouseState:
     """Which client of HDFS reaches it, and why; empty: it is not on HDFS."""
     scheme: str = ""
     """What its path begins with, ``s3a``; empty: it is a local folder."""
+    own_scan: ScanChoice | None = None
+    """Who reads its Parquet files in the session that runs; None: none does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +208,23 @@ def try_warehouse(catalog: Catalog) -> WarehouseState:
         is_in_store=store_kind(catalog.path) is not None,
         client=client,
         scheme=scheme_of(catalog.path),
+        own_scan=_own_scan(catalog),
     )
+
+
+def _own_scan(catalog: Catalog) -> ScanChoice | None:
+    """Ask the session of this process, if there is one with a JVM of its own."""
+    if "pyspark.sql" not in sys.modules:
+        return None
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - an extra, which is loaded already
+
+    session = SparkSession.getActiveSession()
+    if session is None or not hasattr(session, "sparkContext"):
+        return None
+    from paimonlab.spark.jvm.bridge import Bridge  # noqa: PLC0415
+    from paimonlab.spark.reading.own_scan import scan_choice  # noqa: PLC0415
+
+    return scan_choice(Bridge(session), catalog.file_io, catalog.path)
 
 
 def _advice(catalog: Catalog, problem: str) -> str:
