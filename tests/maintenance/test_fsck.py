@@ -276,6 +276,7 @@ def test_a_snapshot_whose_only_copy_was_moved_aside_is_named(
 
     assert [one.file.startswith(file) and problem in one.problem for one in found] == [True]
     assert advice in found[0].advice
+    assert found[0].severity == ("error" if moved == 2 else "warning")
     if problem == "its only copy is":
         assert str(guard) in found[0].problem
         guard.rename(folder / "snapshot" / f"snapshot-{moved}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -495,20 +495,20 @@ def test_a_tag_is_deleted_while_the_oldest_snapshot_expires(
 ) -> None:
     table.tags.create("t", snapshot=2)
     table.maintenance.expire_snapshots(retain_max=4)
-    real = SnapshotManager.get
+    real = SnapshotManager.those
     asked: list[int] = []
 
-    def get(manager: SnapshotManager, snapshot_id: int) -> Snapshot:
+    def those(manager: SnapshotManager, ids: Sequence[int]) -> Sequence[Snapshot]:
         if not asked:
-            asked.append(snapshot_id)
+            asked.extend(ids)
             table.maintenance.expire_snapshots(retain_max=2)
-        return real(manager, snapshot_id)
+        return real(manager, ids)
 
-    monkeypatch.setattr(SnapshotManager, "get", get)
+    monkeypatch.setattr(SnapshotManager, "those", those)
     table.tags.delete("t")
     monkeypatch.undo()
 
-    assert asked == [3]
+    assert asked[0] == 3
     assert not table.tags.list()
     assert table.snapshots.ids() == [5, 6]
     assert [ids(table.scan(snapshot=number)) for number in (5, 6)] == [[5], [6]]

@@ -143,7 +143,10 @@ class _Reader:
             return
         is_newest = not ids or snapshot_id > ids[-1]
         problem = f"the file is missing, its only copy is {path}"
-        self.notes.add(original, problem, advice=_NEWEST_ASIDE if is_newest else _ASIDE)
+        if is_newest:
+            self.notes.add(original, problem, advice=_NEWEST_ASIDE, severity="warning")
+        else:
+            self.notes.add(original, problem, advice=_ASIDE)
 
     def changelogs(self) -> list[Root]:
         names = self._names(self.layout.changelog_folder)

@@ -333,8 +333,13 @@ def test_a_shard_is_altered_before_the_other(
 def test_a_slot_that_is_lost_while_a_job_rests_is_told(tmp_path: Path, database: Database) -> None:
     database.run("CREATE TABLE t (id int PRIMARY KEY)", "INSERT INTO t VALUES (1)")
     job, _ = _job(tmp_path, database, "t")
-    drop = f"SELECT pg_drop_replication_slot('{database.name}')"
-    lost.check(job, lambda: database.run(drop), "does not exist any more", "another name")
+
+    def drop() -> None:
+        slot = f"FROM pg_replication_slots WHERE slot_name = '{database.name}'"
+        until(lambda: not database.run(f"SELECT slot_name {slot} AND active"))
+        database.run(f"SELECT pg_drop_replication_slot(slot_name) {slot}")
+
+    lost.check(job, drop, "does not exist any more", "another name")
 
 
 def test_columns_change_in_the_midst(tmp_path: Path, database: Database) -> None:

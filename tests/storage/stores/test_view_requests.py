@@ -38,15 +38,15 @@ VIEWS: dict[str, tuple[Callable[[Table], Any], int, int, int]] = {
     "fsck": (lambda table: table.show.fsck(), 9, 4 * SNAPSHOTS + 5, 23),
     "health": (lambda table: table.show.health(), 2, SNAPSHOTS, 3),
     "heatmap": (lambda table: table.show.heatmap(), 0, 3, 1),
-    "log": (lambda table: table.show.log(), 3, SNAPSHOTS, 4),
+    "log": (lambda table: table.show.log(), 4, SNAPSHOTS, 5),
     "lsm": (lambda table: table.show.lsm(), 0, SNAPSHOTS + 2, 2),
     "manifests": (lambda table: table.show.manifests(), 0, 5, 3),
     "profile": (lambda table: table.show.profile(), 0, 3 + 12, 1),
     "row": (lambda table: table.show.row("id = 5 AND p = 1"), 3, SNAPSHOTS + 1 + 6, 5),
     "schemas": (lambda table: table.show.schemas(), 2, SNAPSHOTS + 1, 4),
     "simulator": (lambda table: table.show.simulator(), 0, SNAPSHOTS + 2, 2),
-    "timeline": (lambda table: table.show.timeline(), 5, SNAPSHOTS, 6),
-    "travel": (lambda table: table.show.travel(), 3, SNAPSHOTS + 1 + 28, 5),
+    "timeline": (lambda table: table.show.timeline(), 8, SNAPSHOTS, 9),
+    "travel": (lambda table: table.show.travel(), 4, SNAPSHOTS + 1 + 28, 6),
     "watch": (lambda table: draw_watch(Watcher(table).value("stopped")), 1, SNAPSHOTS + 3, 3),
 }
 """How each is drawn; listings; other requests, of which ``+ 6`` and so on are of data files; and
