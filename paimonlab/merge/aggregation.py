@@ -60,7 +60,9 @@ def aggregate(rows: KeyRows, engine: MergeEngine) -> Merged:
 def _after_deletes(rows: KeyRows, engine: MergeEngine) -> Merged:
     """Let the rows of each key begin anew after its last ``-D``.
 
-    As in Java a first value stays what it was: later ones are ignored.
+    As in Java a first value stays what it was: later ones are ignored. A ``-D`` that nothing
+    follows keeps its sequence: rows that come later may be older. Java keeps all its values
+    (1.4.2) or none (1.3.1).
     """
     members = replace(rows.members, is_retract=rows.is_retract)
     resets = (rows.ordered_kinds == RowKind.DELETE) & ~rows.alone_rows
@@ -93,6 +95,9 @@ def _after_deletes(rows: KeyRows, engine: MergeEngine) -> Merged:
             rows.is_alone | is_deleted,
             last != NONE if is_required else None,
         )
+        if name in engine.sequence_fields:
+            others = len(column) + np.arange(members.group_count)
+            columns[name] = pick(column, np.where(is_deleted, deleted, others), columns[name])
     return Merged(columns, rows.kinds_of_merged(is_deleted))
 
 

@@ -64,24 +64,32 @@ def partial_update(rows: KeyRows, engine: MergeEngine) -> Merged:
             "ignores them, 'partial-update.remove-record-on-delete' lets -D remove the row, and "
             "sequence groups retract single columns"
         )
-    return _with_deletes(rows, retract, ignores=engine.ignore_delete)
+    return _with_deletes(rows, retract, engine)
 
 
-def _with_deletes(rows: KeyRows, retract: Mask, *, ignores: bool) -> Merged:
+def _with_deletes(rows: KeyRows, retract: Mask, engine: MergeEngine) -> Merged:
+    """Let the rows of each key begin anew after its last ``-D``.
+
+    One that nothing follows keeps its sequence: rows that come later may be older. Java keeps all
+    its values (1.4.2) or none (1.3.1).
+    """
     members = rows.members
     places = np.arange(len(members.positions))
     last = np.full(members.group_count, NONE, np.int64)
-    if not ignores:
+    if not engine.ignore_delete:
         last = members.place_of_last((rows.ordered_kinds == RowKind.DELETE) & retract)
     adds = members.keep(~retract & (places > np.repeat(last, members.lengths)))
     deleted = np.where(last == NONE, members.first(), members.positions[last])
+    is_last = (last != NONE) & (last == members.ends - 1)
     columns = {}
     for name, column in rows.columns.items():
         picked = last_non_null_value(column, adds)
         if name in rows.required:
             picked = np.where(picked == NONE, deleted, picked)
+        elif name in engine.sequence_fields:
+            picked = np.where(is_last, deleted, picked)
         columns[name] = pick(column, picked)
-    is_deleted = (members.counts(~retract) == 0) | ((last != NONE) & (last == members.ends - 1))
+    is_deleted = (members.counts(~retract) == 0) | is_last
     return Merged(columns, rows.kinds_of_merged(is_deleted))
 
 

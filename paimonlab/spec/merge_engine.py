@@ -114,6 +114,9 @@ class MergeEngine(Struct, frozen=True, kw_only=True):
     """Whether ``-U`` and ``-D`` count for nothing (not looked at by ``aggregation``)."""
     removes_on_delete: bool = False
     """Whether a ``-D`` removes the row: ``aggregation`` and ``partial-update``."""
+    sequence_fields: tuple[str, ...] = ()
+    """Columns that order the rows of a key, where ``-D`` removes them: ``aggregation`` and
+    ``partial-update``."""
     groups: tuple[SequenceGroup, ...] = ()
     """Of ``partial-update``; no column is in two."""
     aggregates: Mapping[str, Aggregate] = field(default_factory=dict)
@@ -210,6 +213,7 @@ class MergeEngine(Struct, frozen=True, kw_only=True):
                 return cls(
                     kind=kind,
                     removes_on_delete=chosen.removes_aggregate,
+                    sequence_fields=chosen.sequence_fields if chosen.removes_aggregate else (),
                     has_complete_levels=chosen.needs_lookup,
                     aggregates=_aggregates(fields, primary_keys, chosen, kind),
                 )
@@ -235,6 +239,7 @@ class MergeEngine(Struct, frozen=True, kw_only=True):
             kind=kind,
             ignore_delete=options.ignore_delete,
             removes_on_delete=options.removes_partial,
+            sequence_fields=options.sequence_fields if options.removes_partial else (),
             groups=groups,
             aggregates=_aggregates(fields, primary_keys, options, kind),
             has_complete_levels=options.needs_lookup,

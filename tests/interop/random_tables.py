@@ -118,12 +118,18 @@ class Definition:
             meaning = {
                 key: "last_non_null_value" if value == "listagg" else value
                 for key, value in meaning.items()
+                if key != "sequence.field" or not self.removes_on_delete
             }
         elif any("remove-record" in key or "sequence-group" in key for key in meaning):
             kinds = tuple(kind for kind in kinds if kind in ("+I", "+U"))
         return Definition(
             self.columns, self.pk, self.partition, meaning, self.storage, kinds, self.small
         )
+
+    @property
+    def removes_on_delete(self) -> bool:
+        """Whether a ``-D`` removes the row."""
+        return any(key.endswith("remove-record-on-delete") for key in self.meaning)
 
     def with_columns(self, columns: Mapping[str, str]) -> Definition:
         """Return the definition after a schema change."""

@@ -249,6 +249,8 @@ def _aggregated(
             function = functions[name]
             step = function.retract if kind in RETRACTS else function.add
             result[name] = step(result[name], row[name])
+    if is_deleted:
+        result |= {name: row[name] for name in engine.sequence_fields}
     return (DELETE if is_deleted else 0), result
 
 
@@ -285,6 +287,8 @@ class _Partial:
                     self.remove(row)
             else:
                 raise RefusedError
+        if self.is_deleted:
+            self.row |= {name: row[name] for name in self.engine.sequence_fields}
         return (DELETE if self.is_deleted or not has_add else 0), self.row
 
     def remove(self, row: Row) -> None:

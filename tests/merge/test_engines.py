@@ -341,6 +341,16 @@ def test_partial_update_with_sequence_groups_agrees_with_the_model(
         {"merge-engine": "aggregation", "aggregation.remove-record-on-delete": "true"},
         {"merge-engine": "aggregation", "fields.default-aggregate-function": "last_value"},
         {"merge-engine": "aggregation", "sequence.field": "a"},
+        {
+            "merge-engine": "aggregation",
+            "aggregation.remove-record-on-delete": "true",
+            "sequence.field": "a,b",
+        },
+        {
+            "merge-engine": "partial-update",
+            "partial-update.remove-record-on-delete": "true",
+            "sequence.field": "a,b",
+        },
     ],
     ids=str,
 )
