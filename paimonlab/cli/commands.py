@@ -52,7 +52,13 @@ class Command(click.Command):
             first = given.get(WAREHOUSE)
             if not isinstance(first, str) or not is_place(first) or self._has_one_place(given):
                 args = [CONFIGURED, *args]
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            examples = EXAMPLES.get(self.name or "", ())
+            if examples and type(error) is click.UsageError:  # no missing value, no wrong option
+                error.message += f"\nFor example: {examples[0]}"
+            raise
 
     def _has_one_place(self, given: Mapping[str, Any]) -> bool:
         """Whether one folder is given where a warehouse and another are wanted."""

@@ -311,6 +311,8 @@ RESULT = {
 """Of data frames, DuckDB and Spark, on the result of a statement."""
 DELETE = dict.fromkeys(("delete_filter", "filter", "predicate", "row_filter"), "where")
 """Arguments of deletes of pyiceberg and deltalake."""
+DUCKDB = {"table_name": "name", "view_name": "name", "alias": "name", "con": "connection"}
+"""Arguments of what gives DuckDB a table in pyiceberg and in DuckDB itself."""
 EXPIRE = {
     "retain_last": "retain_min",
     "min_snapshots_to_keep": "retain_min",

@@ -32,6 +32,15 @@ def test_a_rollback_shows_its_plan_and_asks(run: Run, orders: pl.Table, tmp_path
     assert orders.snapshots.ids() == [1]
 
 
+def test_too_many_arguments_are_answered_with_an_example(run: Run, orders: pl.Table) -> None:
+    warehouse = str(Path(orders.path).parents[1])
+
+    given = run("rollback", warehouse, "db.orders", "1")
+
+    assert given.exit_code == 2
+    assert "For example: paimonlab rollback shop.orders --snapshot 1 --dry-run" in given.output
+
+
 def test_an_answer_counts_where_somebody_is_asked(
     run: Run, orders: pl.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

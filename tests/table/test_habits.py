@@ -343,3 +343,9 @@ def test_a_snapshot_counts_one_row_in_the_singular(table: pm.Table) -> None:
 
     assert re.search(r"APPEND, \+1 row, 1 in all,", repr(one))
     assert re.search(r"APPEND, \+2 rows, 3 in all,", repr(two))
+
+
+@pytest.mark.parametrize("name", ["table_name", "view_name", "alias"])
+def test_duckdb_takes_a_name(table: pm.Table, name: str) -> None:
+    with pytest.raises(TypeError, match=f"no argument '{name}'; it is 'name'"):
+        table.scan().to_duckdb(**{name: "x"})  # type: ignore[arg-type]

@@ -21,6 +21,8 @@ from paimonlab.spec.sql_text.tokens import Span, Token, TokenKind
 
 _NUMBER = re.compile(r"(\d+)[lL]?|\d+\.\d*|\.\d+")
 _CONSTANTS: Mapping[str, Any] = {"TRUE": True, "FALSE": False, "NULL": None}
+_TIMES = frozenset({"DATE", "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ"})
+"""What stands before the text of a time, which procedures take as that text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +208,12 @@ class _Parser:
             self._refuse("a value")
         if token.kind is TokenKind.STRING:
             return self._string(token)
+        following = self._peek(1)
+        is_text_next = following is not None and following.kind is TokenKind.STRING
+        if is_text_next and token.kind is TokenKind.WORD and token.text.upper() in _TIMES:
+            self._place += 1
+            return self._string(self._tokens[self._place])
         if token.kind is TokenKind.WORD and token.text.upper() in _CONSTANTS:
-            following = self._peek(1)
             if following is None or following.text in {",", ")"}:
                 self._place += 1
                 return _CONSTANTS[token.text.upper()]

@@ -211,6 +211,7 @@ class Scan(habits.FamiliarNames, what="a scan", instead=habits.READ):
         """Return a dataset of pyarrow, which engines ask for the columns and rows they need."""
         return reading.dataset.ScanDataset(self)
 
+    @habits.arguments(habits.DUCKDB)
     def to_duckdb(
         self, connection: duckdb.DuckDBPyConnection | None = None, *, name: str | None = None
     ) -> duckdb.DuckDBPyRelation:
