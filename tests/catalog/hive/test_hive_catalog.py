@@ -193,13 +193,13 @@ def test_locations_can_be_hidden_from_the_metastore(hive_uri: str, tmp_path: Pat
 
 
 def test_a_place_that_no_store_reaches_is_refused(catalog: HiveCatalog) -> None:
-    for options in ({"path": "viewfs://h/t"}, {"path": "dls://b/t"}):
+    for options in ({"path": "alluxio://h/t"}, {"path": "dls://b/t"}):
         with pytest.raises(UnsupportedError, match="no built-in store"):
             catalog.create_table("db.t", COLUMNS, options=options)
     with pytest.raises(SchemaError, match="path = 'here' must be an absolute path"):
         catalog.create_table("db.t", COLUMNS, options={"path": "here"})
-    with pytest.raises(UnsupportedError, match="no built-in store for viewfs"):
-        catalog.create_database("other", options={"location": "viewfs://h/db"})
+    with pytest.raises(UnsupportedError, match="no built-in store for alluxio"):
+        catalog.create_database("other", options={"location": "alluxio://h/db"})
     assert catalog.tables("db") == []
 
 
