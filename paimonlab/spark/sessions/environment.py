@@ -62,7 +62,7 @@ class WarehouseState:
     scheme: str = ""
     """What its path begins with, ``s3a``; empty: it is a local folder."""
     own_scan: ScanChoice | None = None
-    """Who reads its Parquet files in the session that runs; None: none does."""
+    """Of ``hdfs:``: who reads its Parquet files in the session that runs; None: none does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,13 +202,14 @@ def try_warehouse(catalog: Catalog) -> WarehouseState:
     except (PaimonError, OSError) as error:
         advice = _advice(catalog, str(error))
         return WarehouseState(path=shown, problem=str(error), advice=advice, client=client)
+    scheme = scheme_of(catalog.path)
     return WarehouseState(
         path=shown,
         publishes_once=first and not second and is_kept,
         is_in_store=store_kind(catalog.path) is not None,
         client=client,
-        scheme=scheme_of(catalog.path),
-        own_scan=_own_scan(catalog),
+        scheme=scheme,
+        own_scan=_own_scan(catalog) if scheme == "hdfs" else None,
     )
 
 
