@@ -213,10 +213,10 @@ class _Parser:
         if is_text_next and token.kind is TokenKind.WORD and token.text.upper() in _TIMES:
             self._place += 1
             return self._string(self._tokens[self._place])
-        if token.kind is TokenKind.WORD and token.text.upper() in _CONSTANTS:
-            if following is None or following.text in {",", ")"}:
-                self._place += 1
-                return _CONSTANTS[token.text.upper()]
+        is_alone = following is None or following.text in {",", ")"}
+        if is_alone and token.kind is TokenKind.WORD and token.text.upper() in _CONSTANTS:
+            self._place += 1
+            return _CONSTANTS[token.text.upper()]
         return self._number(wanted)
 
     def _string(self, token: Token) -> str:
