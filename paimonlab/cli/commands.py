@@ -56,9 +56,10 @@ class Command(click.Command):
             return super().parse_args(ctx, args)
         except click.UsageError as error:
             examples = EXAMPLES.get(self.name or "", ())
-            if examples and type(error) is click.UsageError:  # no missing value, no wrong option
-                error.message += f"\nFor example: {examples[0]}"
-            raise
+            if not examples or type(error) is not click.UsageError:  # a missing value, say
+                raise
+            said = f"{error.message}\nFor example: {examples[0]}"
+            raise click.UsageError(said, ctx=error.ctx) from error
 
     def _has_one_place(self, given: Mapping[str, Any]) -> bool:
         """Whether one folder is given where a warehouse and another are wanted."""
