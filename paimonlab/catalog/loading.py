@@ -67,11 +67,13 @@ def load_files(catalog: Catalog, request: LoadRequest) -> LoadResult:
     SchemaError
         If a column that is given a type is not in the first file, or there is no such type.
     UnsupportedError
-        If only a table that is there can have a type, such as VARCHAR(20).
+        If only a table that is there can have a type, such as VARCHAR(20), or a delimiter or a
+        decimal point is given and no file is CSV.
     AlreadyExistsError, TableNotFoundError
         If a table that is to be made is there, or another one is not.
     """
     files = [_source(path, request) for path in request.paths]
+    _check_marks(files, request)
     if request.creates:
         columns = _with_types(files[0], request.types)
     else:
@@ -133,6 +135,17 @@ def _source(path: str, request: LoadRequest) -> SourceFile:
     if kind is None:
         raise DataError(f"{path}: the name does not say csv, json or parquet; name the format")
     return SourceFile(path, kind, request.delimiter, decimal_point=request.decimal_point)
+
+
+def _check_marks(files: Sequence[SourceFile], request: LoadRequest) -> None:
+    """Refuse what is said of CSV where no file is."""
+    if any(file.format == "csv" for file in files):
+        return
+    advice = f"leave it out: {files[0].path} is {files[0].format}, no file is CSV"
+    if request.delimiter is not None:
+        raise UnsupportedError(f"a delimiter of {request.delimiter!r}", advice)
+    if request.decimal_point != ".":
+        raise UnsupportedError(f"a decimal point of {request.decimal_point!r}", advice)
 
 
 def _columns(catalog: Catalog, name: str) -> pa.Schema:

@@ -46,6 +46,20 @@ def test_a_table_is_made(run: Run, catalog: pl.Catalog, tmp_path: Path) -> None:
     assert run(*again, "--if-not-exists").exit_code == 0
 
 
+@pytest.mark.parametrize("option", [("--delimiter", ";"), ("--decimal-point", ",")])
+def test_what_is_said_of_csv_is_refused_for_other_files(
+    run: Run, tmp_path: Path, option: tuple[str, str]
+) -> None:
+    file = tmp_path / "rows.json"
+    file.write_text('{"id": 1}\n')
+
+    refused = run("load", str(tmp_path / "w"), "db.t", str(file), "--create", *option)
+
+    assert refused.exit_code == 2
+    assert "is json, no file is CSV" in refused.output
+    assert not (tmp_path / "w" / "db.db").exists()
+
+
 def test_numbers_with_a_decimal_comma(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     file.write_text("id;price;day;note;n\n1;12,50;2026-01-02;a,b;7\n2;-3;2026-01-03;1,5;8\n")
