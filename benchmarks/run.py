@@ -20,6 +20,7 @@ from benchmarks import rows as rows_module
 from benchmarks.outcomes import keep_works
 from benchmarks.peers import Engine, engine
 from benchmarks.report import Outcome, document, memory_table, replace_part, seconds_table
+from benchmarks.settling import wait_until_settled
 from benchmarks.works import ENGINES, LONG, MODULES, WORKS, Work
 
 ROOT = Path(__file__).parents[1]
@@ -81,6 +82,8 @@ def _measure(
         scratch = BUILD / "scratch"
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir(parents=True)
+        if work.makes_folders:
+            wait_until_settled(scratch)
         arguments = [work.name, str(rows), str(scratch), str(warehouse), str(repeat)]
         outcome = _run(one, one.start(arguments, options.rows))
         _put_aside(scratch)

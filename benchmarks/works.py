@@ -13,6 +13,8 @@ class Work:
     title: str
     slow: frozenset[str] = frozenset()
     """Engines that get one repetition: they take half a minute for it."""
+    makes_folders: bool = False
+    """Whether what it takes is in part what the file system takes for folders."""
 
 
 PURE = frozenset({"pypaimon"})
@@ -20,8 +22,8 @@ PURE = frozenset({"pypaimon"})
 WORKS = (
     Work("append_write", "append write, 2 M rows"),
     Work("commits", "100 commits of one row each"),
-    Work("partition_write", "append write of 2 M rows into 32 partitions"),
-    Work("partition_write_many", "the same into 512 partitions"),
+    Work("partition_write", "append write of 2 M rows into 32 partitions", makes_folders=True),
+    Work("partition_write_many", "the same into 512 partitions", makes_folders=True),
     Work("append_scan", "append scan to Arrow"),
     Work("java_scan", "the same of a file that Java wrote: one row group of 2 M rows"),
     Work("limit", "10 of its 2 M rows"),
