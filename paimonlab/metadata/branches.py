@@ -7,10 +7,8 @@ Source: https://paimon.apache.org/docs/master/maintenance/manage-branches/ and a
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-
-from msgspec import Struct
 
 from paimonlab.errors import (
     AlreadyExistsError,
@@ -21,6 +19,8 @@ from paimonlab.errors import (
     SnapshotNotFoundError,
     TagNotFoundError,
 )
+from paimonlab.metadata.changelogs import ChangelogManager
+from paimonlab.metadata.fast_forward import Forward, plan_forward
 from paimonlab.metadata.hints import numbered, write_hint
 from paimonlab.metadata.layout import BRANCH_PREFIX, SNAPSHOT_PREFIX, TAG_PREFIX, TableLayout
 from paimonlab.metadata.schemas import SchemaManager
@@ -133,18 +133,26 @@ class BranchManager(TableFiles):
         except FileExistsError:
             raise AlreadyExistsError("branch", f"{target!r} of {self._table}") from None
 
-    def fast_forward(self, name: str) -> None:
+    def fast_forward(self, name: str, goes_on: Callable[[Snapshot, Snapshot], bool]) -> None:
         """Fast-forward this branch to another one.
 
         The snapshots, schemas and tags from the first snapshot of the other on are replaced by
-        its own. The files that only the replaced snapshots had are left to orphan file cleaning.
+        its own. Older snapshots stay if the other goes on from them. The files that only deleted
+        snapshots had are left to orphan file cleaning.
+
+        Parameters
+        ----------
+        name
+            The other branch.
+        goes_on
+            Tells whether the commit of the second snapshot was made on the first one.
 
         Raises
         ------
         BranchNotFoundError
             If there is no such branch.
         SnapshotNotFoundError
-            If the branch has no snapshot, or if snapshots would be missing in between.
+            If the branch has no snapshot.
         CommitError
             If another commit came in between: try again.
 
@@ -152,11 +160,16 @@ class BranchManager(TableFiles):
         -----
         Snapshots of this branch are removed first, the newest first, then those of the other one
         are copied: a crash leaves it at one of the snapshots, and a second call completes it.
+
+        Java Paimon keeps all older snapshots, whatever they are. If the beginning of the other
+        branch has expired and this one had commits meanwhile, those are no history of what comes
+        after them: whoever follows the table, or asks for the changes between two snapshots, would
+        get wrong rows. Where ids would be missing, no reader of either would find its way.
         """
         source = self.layout(check_branch_name(name))
         if source == self._layout:
             raise ValueError(f"{self._table}: a branch cannot be forwarded to itself")
-        plan = self._plan_forward(source, name)
+        plan = self._plan_forward(source, name, goes_on)
         io, own = self._file_io, self._layout
         # All is read before anything goes: the other branch may be deleted meanwhile.
         with self._found(name):
@@ -190,6 +203,16 @@ class BranchManager(TableFiles):
                 write_hint(io, own.earliest_hint, plan.earliest)
             for tag, data in tags.items():
                 io.replace(own.tag(tag), data)
+            self._drop_older(first, plan)
+
+    def _drop_older(self, first: int, plan: Forward) -> None:
+        """Delete what is no history of the first snapshot, the oldest first, as expiry does."""
+        io, own = self._file_io, self._layout
+        changelogs = ChangelogManager(io, own)
+        changelogs.delete_after(0 if plan.snapshots_to_drop else first - 1)
+        for snapshot_id in plan.snapshots_to_drop:
+            path = own.snapshot(snapshot_id)
+            take_back(io, path, lambda _: True, may_go=lambda: SnapshotManager(io, own).has(first))
 
     def _go_back(self, first: int, data: bytes) -> None:
         """Delete the newer snapshots, newest first, also those that others commit meanwhile.
@@ -232,7 +255,9 @@ class BranchManager(TableFiles):
             "taken over. Look at the table, then forward once more if that is still wanted"
         )
 
-    def _plan_forward(self, source: TableLayout, name: str) -> Forward:
+    def _plan_forward(
+        self, source: TableLayout, name: str, goes_on: Callable[[Snapshot, Snapshot], bool]
+    ) -> Forward:
         theirs = SnapshotManager(self._file_io, source, table_name=self._table)
         ids = theirs.ids()
         if not ids:
@@ -241,17 +266,19 @@ class BranchManager(TableFiles):
         ours = SnapshotManager(self._file_io, self._layout, table_name=self._table)
         tags = TagManager(self._file_io, self._layout, table_name=self._table)
         their_tags = self._file_io.list_names(source.tag_folder)
+        first = theirs.get(ids[0])
+        before = ours.find(first.id - 1)
         return plan_forward(
             ours=ours.ids(),
             theirs=ids,
-            first_schema=theirs.get(ids[0]).schema_id,
+            goes_on=before is not None and goes_on(before, first),
+            first_schema=first.schema_id,
             our_schemas=SchemaManager(self._file_io, self._layout).ids(),
             their_schemas=SchemaManager(self._file_io, source).ids(),
             our_tags={tag: one.id for tag, one in tags.list()},
             their_tags=[
                 their_tag.removeprefix(TAG_PREFIX) for their_tag in their_tags if _is_tag(their_tag)
             ],
-            table=self._table,
         )
 
     def _fill(self, folder: str, snapshot: Snapshot | None, tag: str | None) -> None:
@@ -290,75 +317,6 @@ class BranchManager(TableFiles):
         is_alone = numbered(names, SNAPSHOT_PREFIX) == [snapshot.id]
         if is_alone and self._file_io.read(path) == snapshot.to_json():
             self._file_io.delete_directory(folder)
-
-
-class Forward(Struct, frozen=True, kw_only=True):
-    """What a branch gives up and takes over, in this order."""
-
-    tags_to_delete: tuple[str, ...]
-    snapshots_to_delete: tuple[int, ...]
-    """Newest first; the one that the other branch begins with is replaced."""
-    schemas_to_delete: tuple[int, ...]
-    schemas_to_copy: tuple[int, ...]
-    snapshots_to_copy: tuple[int, ...]
-    """Oldest first, at least one."""
-    tags_to_copy: tuple[str, ...]
-    earliest: int | None
-    """The new oldest snapshot; None: it stays."""
-
-
-def plan_forward(
-    *,
-    ours: Sequence[int],
-    theirs: Sequence[int],
-    first_schema: int,
-    our_schemas: Sequence[int],
-    their_schemas: Sequence[int],
-    our_tags: dict[str, int],
-    their_tags: Sequence[str],
-    table: str,
-) -> Forward:
-    """Decide what a branch gives up and takes over in a fast-forward.
-
-    Parameters
-    ----------
-    ours, theirs
-        Ids of the snapshots, ascending; the other branch has at least one.
-    first_schema
-        Schema of the other's first snapshot.
-    our_schemas, their_schemas
-        Ids.
-    our_tags
-        Snapshot ids by tag.
-    their_tags
-        Names.
-    table
-        Its name, for messages.
-
-    Raises
-    ------
-    SnapshotNotFoundError
-        If snapshots would be missing between what stays and what comes.
-    """
-    first = theirs[0]
-    kept = [id for id in ours if id < first]
-    if kept and kept[-1] + 1 != first:
-        raise SnapshotNotFoundError(
-            table,
-            f"{kept[-1] + 1}",
-            f"The branch begins with snapshot {first}, this one ends with {ours[-1]}.",
-        )
-    return Forward(
-        tags_to_delete=tuple(name for name, id in our_tags.items() if id >= first),
-        snapshots_to_delete=tuple(id for id in reversed(ours) if id > first),
-        schemas_to_delete=tuple(
-            id for id in our_schemas if id >= first_schema and id not in their_schemas
-        ),
-        schemas_to_copy=tuple(id for id in their_schemas if id >= first_schema),
-        snapshots_to_copy=tuple(theirs),
-        tags_to_copy=tuple(their_tags),
-        earliest=None if kept else first,
-    )
 
 
 def check_branch_name(name: str) -> str:

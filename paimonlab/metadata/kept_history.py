@@ -7,6 +7,7 @@ catalog writes them: who wrote them himself would change what nobody is told of.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Self
 
 from paimonlab.errors import (
@@ -193,14 +194,15 @@ class KeptBranches(BranchManager):
         check_branch_name(target)
         self._kept.rename_branch(name, target)
 
-    def fast_forward(self, name: str) -> None:
-        """Let the catalog fast-forward the table to a branch.
+    def fast_forward(self, name: str, goes_on: Callable[[Snapshot, Snapshot], bool]) -> None:
+        """Let the catalog fast-forward the table to a branch; it knows which snapshots stay.
 
         Raises
         ------
         BranchNotFoundError
             If there is no such branch.
         """
+        del goes_on
         self._check_there(name)
         self._kept.fast_forward(name)
 

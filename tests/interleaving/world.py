@@ -7,6 +7,7 @@ import itertools
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 from paimonlab.commit.committer import Committer
@@ -29,6 +30,7 @@ from paimonlab.metadata.hints import numbered, read_hint
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
+from paimonlab.scan.lineage import goes_on
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.data_file import EMPTY_ROW
 from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta
@@ -381,7 +383,8 @@ def _rename_branch(process: Process, act: Act) -> None:
 
 def _fast_forward(process: Process, act: Act) -> None:
     act.removed = ("*",)
-    process.opened().branches.fast_forward("dev")
+    store = process.opened()
+    store.branches.fast_forward("dev", partial(goes_on, manifests=store.manifests))
 
 
 def _move_consumer(process: Process, act: Act) -> None:

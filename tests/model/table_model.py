@@ -60,6 +60,8 @@ class Moment:
 
     columns: tuple[Column, ...]
     content: Content
+    before: Moment | None = field(default=None, compare=False, repr=False)
+    """What its commit was made on."""
 
 
 @dataclass
@@ -81,7 +83,8 @@ class Branch:
     def committed(self, snapshot_id: int) -> None:
         """Remember what a new snapshot holds."""
         assert snapshot_id == (self.latest or 0) + 1
-        self.snapshots[snapshot_id] = Moment(tuple(self.columns), self.content.copy())
+        before = self.snapshots.get(snapshot_id - 1)
+        self.snapshots[snapshot_id] = Moment(tuple(self.columns), self.content.copy(), before)
 
     def at(self, snapshot_id: int) -> list[list[Any]]:
         """Return the rows of a snapshot, under its columns."""
@@ -119,12 +122,24 @@ class Branch:
             {tag: snapshot_id},
         )
 
-    def fast_forwarded(self, other: Branch) -> None:
-        """Go on with what another branch has, from its first snapshot on."""
+    def fast_forwarded(self, other: Branch, oldest: int) -> None:
+        """Go on with what another branch has; ``oldest`` is the first snapshot that is there now.
+
+        Older ones stay that the other goes on from, and those that are like these.
+        """
         first = min(other.snapshots)
+        ours, theirs = self.snapshots.get(first - 1), other.snapshots[first].before
+        if ours is not None and ours is theirs:
+            assert oldest == min(self.snapshots)
+        elif oldest < first:
+            assert ours is not None
+            assert theirs is None or ours.content == theirs.content
         self.columns = list(other.columns)
         self.content = other.content.copy()
         kept = {i: moment for i, moment in self.snapshots.items() if i < first}
+        if oldest == first:
+            self.expired |= kept
+            kept = {}
         self.snapshots = {**kept, **other.snapshots}
         tags = {name: i for name, i in self.tags.items() if i < first}
         self.tags = {**tags, **other.tags}

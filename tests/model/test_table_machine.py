@@ -292,7 +292,7 @@ class TableMachine(RuleBasedStateMachine):
     @rule()
     def fast_forward(self) -> None:
         self.table.branches.fast_forward("b")
-        self._branch.fast_forwarded(self.model.branches["b"])
+        self._branch.fast_forwarded(self.model.branches["b"], self.table.snapshots.ids()[0])
         self._see_it_is_right()
 
     # --- what a user sees --------------------------------------------------------------

@@ -15,11 +15,12 @@ from paimonlab.errors import (
     AlreadyExistsError,
     BranchNotFoundError,
     SchemaError,
+    SnapshotExpiredError,
     SnapshotNotFoundError,
     TagNotFoundError,
     UnsupportedError,
 )
-from paimonlab.metadata.branches import Forward, plan_forward
+from paimonlab.metadata.fast_forward import Forward, plan_forward
 from paimonlab.table.reading.scan_kinds import OfChanges, OfFallback, OfSnapshot, WithFallback
 
 
@@ -242,37 +243,123 @@ def test_a_fallback_with_other_columns_is_refused(catalog: pl.Catalog, days: pl.
 @pytest.mark.parametrize(
     ("ours", "theirs", "expected"),
     [
-        ([1, 2, 3], [1, 2], ([3, 2], [1, 2], 1)),
-        ([1, 2, 3], [2, 3, 4], ([3], [2, 3, 4], None)),
-        ([], [5], ([], [5], 5)),
-        ([1, 2], [3], ([], [3], None)),
+        ([1, 2, 3], [1, 2], ([3, 2], [1, 2], [], 1)),
+        ([1, 2, 3], [2, 3, 4], ([3], [2, 3, 4], [], None)),
+        ([], [5], ([], [5], [], 5)),
+        ([1, 2], [3], ([], [3], [], None)),
+        ([1, 2], [4], ([], [4], [1, 2], 4)),
+        ([1, 2, 3, 4], [3, 4, 5], ([4], [3, 4, 5], [], None)),
     ],
 )
 def test_what_is_given_up_and_taken_over(
-    ours: list[int], theirs: list[int], expected: tuple[list[int], list[int], int | None]
+    ours: list[int],
+    theirs: list[int],
+    expected: tuple[list[int], list[int], list[int], int | None],
 ) -> None:
     plan = forward(ours, theirs)
 
-    found = ([*plan.snapshots_to_delete], [*plan.snapshots_to_copy], plan.earliest)
-    assert found == expected
+    gone, dropped = [*plan.snapshots_to_delete], [*plan.snapshots_to_drop]
+    assert (gone, [*plan.snapshots_to_copy], dropped, plan.earliest) == expected
 
 
-def test_a_gap_between_branches_is_an_error() -> None:
-    with pytest.raises(SnapshotNotFoundError):
-        forward([1, 2], [4])
+def test_what_a_branch_does_not_go_on_from_is_dropped() -> None:
+    plan = forward([1, 2, 3], [3, 4], goes_on=False)
+
+    assert (plan.snapshots_to_drop, plan.earliest) == ((1, 2), 3)
 
 
-def forward(ours: list[int], theirs: list[int]) -> Forward:
+def forward(ours: list[int], theirs: list[int], *, goes_on: bool = True) -> Forward:
     return plan_forward(
         ours=ours,
         theirs=theirs,
+        goes_on=goes_on,
         first_schema=0,
         our_schemas=[0],
         their_schemas=[0],
         our_tags={},
         their_tags=[],
-        table="db.t",
     )
+
+
+def expired_branch(table: pl.Table, *, upto: int) -> pl.Table:
+    """Return a branch of snapshot 1 that begins with a later one."""
+    table.branches.create("dev", tag="one")
+    dev = table.on_branch("dev")
+    for snapshot_id in range(2, upto + 1):
+        write(dev, {snapshot_id: "dev"})
+    dev.maintenance.expire_snapshots(1)
+    assert dev.snapshots.ids() == [upto]
+    return dev
+
+
+def test_no_changes_of_two_histories_are_read_as_one(catalog: pl.Catalog, table: pl.Table) -> None:
+    """Snapshot 2 of the table is not what the commit of the branch's snapshot 3 was made on."""
+    write(table, {7: "lost"})
+    while table.snapshots.ids()[-1] < 4:
+        write(table, {8: "lost"})
+    expired_branch(table, upto=3)
+
+    table.branches.fast_forward("dev")
+
+    table = catalog.table("db.t")
+    assert rows(table) == {1: "a", 2: "dev", 3: "dev"}
+    assert (table.snapshots.ids(), [*table.tags.list()]) == ([3], ["one"])
+    assert table.fsck(deep=True).findings == ()
+    with pytest.raises(SnapshotExpiredError):
+        table.changes(1, 3).to_arrow()
+    remove_orphans(table)
+    assert rows(table.scan(tag="one")) == {1: "a"}
+    write(table, {4: "on"})
+    assert table.changes(3, 4).to_arrow()["id"].to_pylist() == [4]
+    table.branches.fast_forward("dev")
+    assert rows(catalog.table("db.t")) == {1: "a", 2: "dev", 3: "dev"}
+
+
+def test_a_branch_is_taken_over_whose_beginning_expired(
+    catalog: pl.Catalog, table: pl.Table
+) -> None:
+    table.maintenance.rollback_to(snapshot=1)
+    expired_branch(catalog.table("db.t"), upto=4)
+
+    catalog.table("db.t").branches.fast_forward("dev")
+
+    table = catalog.table("db.t")
+    assert (table.snapshots.ids(), rows(table)) == ([4], {1: "a", 2: "dev", 3: "dev", 4: "dev"})
+    assert table.fsck(deep=True).findings == ()
+
+
+@pytest.mark.parametrize("is_merged", [False, True])
+def test_history_of_a_branch_whose_beginning_expired_stays(
+    catalog: pl.Catalog, table: pl.Table, *, is_merged: bool
+) -> None:
+    """Its first snapshot goes on from the one that it came from, however manifests are."""
+    table.maintenance.rollback_to(snapshot=1)
+    table = catalog.table("db.t")
+    if is_merged:
+        write(table, {5: "e"})
+        table.tags.create("two")
+    tag = "two" if is_merged else "one"
+    last = table.snapshots.ids()[-1]
+    table.branches.create("dev", tag=tag)
+    if is_merged:
+        merging = {"manifest.merge-min-count": "2"}
+        catalog.alter_table("db.t$branch_dev", *(pl.SetOption(*one) for one in merging.items()))
+    write(catalog.table("db.t$branch_dev"), {9: "dev"})
+    dev = catalog.table("db.t$branch_dev")
+    dev.maintenance.expire_snapshots(1)
+    assert dev.snapshots.ids() == [last + 1]
+    if is_merged:
+        base = set(dev._store.manifests.read_list(dev.snapshots.get(last + 1).base_manifest_list))
+        assert not base & set(
+            table._store.manifests.read_list(table.snapshots.get(last).delta_manifest_list)
+        )
+
+    table.branches.fast_forward("dev")
+
+    table = catalog.table("db.t")
+    assert table.snapshots.ids() == [*range(1, last + 2)]
+    assert table.changes(last, last + 1).to_arrow()["id"].to_pylist() == [9]
+    assert table.fsck(deep=True).findings == ()
 
 
 @pytest.mark.parametrize("seed", range(4))

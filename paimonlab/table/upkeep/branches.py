@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Generic, TypeVar
 
+from paimonlab.scan.lineage import goes_on
 from paimonlab.table.branch_options import BranchOptions
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.named import Named
@@ -111,16 +113,19 @@ class Branches(Named, Generic[T], written="table.branches"):
         """Let the table go on with what a branch has; open the table again afterwards.
 
         Snapshots, tags and schemas that the table got since the branch's first snapshot are
-        replaced by those of the branch.
+        replaced by those of the branch. Where the beginning of the branch has expired and the table
+        had commits of its own meanwhile, its older snapshots go, too: they are no history of what
+        comes after them. Tags of them stay.
 
         Raises
         ------
         BranchNotFoundError
             If no branch has that name.
         SnapshotNotFoundError
-            If the branch has no snapshot, or one that the table does not lead up to.
+            If the branch has no snapshot.
         """
-        self._store.branches.fast_forward(name)
+        manifests = self._store.manifests
+        self._store.branches.fast_forward(name, partial(goes_on, manifests=manifests))
 
     def merge(self, name: str, *, dry_run: bool = False) -> BranchMerge:
         """Add the files of another branch, ``main`` included, that this one does not have.
