@@ -360,10 +360,11 @@ class JobTables:
         step = self._step(target, before, after, renamed)
         at = self.journal.here() if position is None else position
         if step.refusal is not None:
+            rows = "Its rows are kept" if target.replaces else "Rows before are committed"
             self.stop(
                 target,
-                f"{source} at {position_text(at)}: {step.refusal} ({reason}). Rows before are "
-                f"committed. {self._way_out(target.name)}",
+                f"{source} at {position_text(at)}: {step.refusal} ({reason}). {rows}. "
+                f"{self._way_out(target.name)}",
                 at,
             )
             return
@@ -439,6 +440,10 @@ class JobTables:
     def stop(self, target: Target, reason: str, position: JsonValue = None) -> None:
         """Let a table not go on, and the others do."""
         at = self.journal.here() if position is None else position
+        if target.replaces:  # a part of its rows would take the place of all
+            target.abort()
+            self.again.discard(target.name)
+            self.journal.note("resnapshot", target.name, "it ended: the rows before are kept", at)
         target.stopped = Stopped(reason=reason, position=at, at_millis=now_millis())
         self.has_news = True
         self.journal.note("stopped", target.name, reason, at)
