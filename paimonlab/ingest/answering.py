@@ -33,8 +33,6 @@ class Answering:
     controls: Controls
     position: Callable[[], JsonValue]
     """Where the job is; all before it is committed."""
-    can_reread: bool = True
-    """Whether this run can read tables anew."""
 
     def answer(self, ask: Ask) -> Boundary | None:
         """Do what is asked.
@@ -118,8 +116,6 @@ class Answering:
         except re.error as error:
             raise ValueError(f"{pattern!r} is not a regular expression: {error}") from None
         position = self.position()
-        if position is not None and not self.can_reread:
-            raise _on_spark(f"add({pattern!r})")  # before the source is told
         if isinstance(self.source, WideningSource):
             self.source.include(pattern)
         rules = self.tables.rules.widened([pattern])
@@ -160,8 +156,6 @@ class Answering:
         return found
 
     def _rereadable(self, what: str) -> RereadableSource:
-        if not self.can_reread:
-            raise _on_spark(what)
         if not isinstance(self.source, RereadableSource):
             raise UnsupportedError(
                 what,
@@ -169,7 +163,3 @@ class Answering:
                 "job of another name",
             )
         return self.source
-
-
-def _on_spark(what: str) -> UnsupportedError:
-    return UnsupportedError(f"{what} on Spark", "run the job without it until that is done")

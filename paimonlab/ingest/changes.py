@@ -386,7 +386,9 @@ class RereadableSource(Protocol):
 
         Everything else comes from there as it does from the position that is given. The rows come
         with boundaries of `Phase.SNAPSHOT`; the boundary after the last of them has another phase,
-        and no row of another kind comes before it.
+        and no row of another kind comes before it. Of a `PartitionedSource`, `newest` of that
+        position is the one after those rows, whatever it is asked, and `parts` between the two have
+        those rows and nothing else.
 
         Parameters
         ----------

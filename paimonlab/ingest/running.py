@@ -140,8 +140,8 @@ class Runner:
     """Whether another thread works on the tables."""
     _has_spilled: bool = False
     """Whether rows after the last boundary were written."""
-    _can_reread: bool = True
-    """Whether tables can be read anew."""
+    _is_within: bool = False
+    """Whether rows of tables are read that have to come whole, and are not."""
     _is_snapshot: bool = True
     """Whether rows are read that tables had when the job began."""
     _snapshot_rows: int = 0
@@ -245,7 +245,6 @@ class Runner:
             tables=self.tables,
             controls=self.controls,
             position=lambda: self._position,
-            can_reread=self._can_reread,
         )
         for one in waiting:
             what = f"{one.ask.verb} {one.ask.what}".rstrip()
@@ -322,7 +321,7 @@ class Runner:
         events: Iterator[Event] = self.source.read(self._position, self.rules.wants)
         self._boundary = None
         self._looked_for_rows = self.clock()
-        self._has_spilled = False
+        self._has_spilled = self._is_within = False
         self.tables.read_again()
         self._rows_at_boundary = self._snapshot_rows, self._read_rows
         self._doing, self._told = f"waits for {self.source.name}", self.clock()
@@ -370,7 +369,7 @@ class Runner:
             return True
         if until.caught_up and event.phase is Phase.CAUGHT_UP:
             return True
-        if self.tables.again:
+        if self.tables.again or self._is_within:
             return False  # what takes the place of rows is read to its end
         return is_late or (until.rows is not None and self._read_rows >= until.rows)
 
@@ -518,9 +517,13 @@ class Runner:
         self._open_bytes = 0
 
     def _take_boundary(self, boundary: Boundary) -> None:
-        if self.tables.again and boundary.phase is Phase.SNAPSHOT:
-            self._tell(boundary.phase.value)  # what takes the place of rows is not whole yet
-            return
+        if boundary.phase is Phase.SNAPSHOT:
+            # From the same position all that came since would come once more.
+            self._is_within = bool(self.tables.again) or boundary.position == self._position
+            if self._is_within:
+                self._tell(boundary.phase.value)
+                return
+        self._is_within = False
         self._boundary = boundary
         if boundary.phase is Phase.CAUGHT_UP:
             self._lost = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -106,6 +106,54 @@ class PartedLog:
 
     def _path(self, part: int) -> Path:
         return self.folder / f"{part}.log"
+
+
+@dataclass(frozen=True)
+class RereadableLog(PartedLog):
+    """A log of which tables can be read anew; the position is then ``{"at": …, "again": […]}``."""
+
+    def before_rows(self, position: JsonValue, tables: Collection[str]) -> JsonValue:
+        at, again = _at_and_again(position)
+        return {"at": at, "again": [*sorted({*again, *tables})]}
+
+    def read(self, position: JsonValue, wanted: Callable[[str], bool]) -> Iterator[Event]:
+        at, again = _at_and_again(position)
+        for part in self.parts(position, at) if again else ():
+            for event in self.read_part(part, wanted):
+                if not isinstance(event, Boundary):
+                    yield event
+                yield Boundary(position=position, phase=Phase.SNAPSHOT)
+        if again:
+            yield Boundary(position=at, phase=Phase.STREAM)
+        yield from super().read(at, wanted)
+
+    def newest(
+        self, position: JsonValue, *, most: int | None = None, until: JsonValue = None
+    ) -> JsonValue:
+        at, again = _at_and_again(position)
+        return at if again else super().newest(at, most=most, until=until)
+
+    def parts(self, begin: JsonValue, end: JsonValue) -> Sequence[JsonValue]:
+        _, again = _at_and_again(begin)
+        if not again:
+            return super().parts(begin, end)
+        assert isinstance(end, list)
+        return [[part, 0, last, [*again]] for part, last in enumerate(end)]
+
+    def read_part(self, part: JsonValue, wanted: Callable[[str], bool]) -> Iterator[Event]:
+        assert isinstance(part, list)
+        *place, again = part if len(part) > 3 else [*part, None]
+        for event in super().read_part(place, wanted):
+            if isinstance(event, Boundary) or again is None or event.table in again:  # type: ignore[operator,union-attr]
+                yield event
+
+
+def _at_and_again(position: JsonValue) -> tuple[JsonValue, Sequence[str]]:
+    if not isinstance(position, dict):
+        return position, ()
+    again = position["again"]
+    assert isinstance(again, list)
+    return position["at"], [*map(str, again)]
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import paimonlab as pm
 from paimonlab.errors import IngestError, IngestSchemaError, NotFoundError
-from paimonlab.ingest import job as jobs
 from paimonlab.ingest import running
 from paimonlab.ingest.changes import Phase
 from paimonlab.ingest.job import Job
@@ -22,6 +22,7 @@ from paimonlab.spec.schema.schema_changes import AddColumn, UpdateColumnType
 from paimonlab.spec.types.text import parse_type
 from tests.ingest.drawing import source
 from tests.ingest.logged_shop import KEYED, PLAIN, Shop
+from tests.ingest.parted_log import RereadableLog
 from tests.ingest.scripted import BrokenError, ScriptedSource, change, rows
 
 
@@ -287,30 +288,53 @@ def test_columns_that_went_while_a_table_stopped_follow_its_mode(
     assert said.endswith("the source has it no more: n, m") == (mode == "lenient"), said
 
 
-def test_jobs_on_spark_refuse_by_name(
-    catalog: pm.Catalog, shop: Shop, monkeypatch: pytest.MonkeyPatch
+def _lines(table: str, ids: range, kind: str = "int32") -> list[str]:
+    """Write inserted rows as Debezium does, with the type of a column."""
+    types = {"id": "int32", "v": kind}
+    columns = [{"field": name, "type": of, "optional": True} for name, of in types.items()]
+    schema = {"type": "struct", "fields": [{"field": "after", "type": "struct", "fields": columns}]}
+    source_of = {"db": "d", "table": table}
+    found = []
+    for number in ids:
+        row = {"id": number, "v": number if kind == "int32" else True}
+        payload = {"op": "c", "before": None, "after": row, "source": source_of}
+        found.append(json.dumps({"schema": schema, "payload": payload}))
+    return found
+
+
+def test_rows_of_an_added_table_come_once_wherever_a_run_ends(
+    catalog: pm.Catalog, tmp_path: Path
 ) -> None:
-    """What their runner says, without a JVM; the source is not told of the pattern either."""
-
-    @dataclass(kw_only=True)
-    class _OnSpark(running.Runner):
-        _can_reread: bool = False
-
-    monkeypatch.setattr(jobs, "_runner_of", lambda _: _OnSpark)
-    patterns: list[str] = []
-    monkeypatch.setattr(Shop, "include", lambda _, pattern: patterns.append(pattern), raising=False)
-    job = _job(catalog, shop, including="a.log")
+    log = RereadableLog(tmp_path / "log")
+    for table in ("one", "two"):
+        log.add(0, _lines(table, range(200)))
+    job = _job(catalog, log, including=r"d\.one", max_rows=50)
     job.run()
-    job.resnapshot("log")
-    job.add(r"a\.keyed")
+    job.add(r"d\.two")
+    job.run(rows=60)
+    log.add(0, _lines("two", range(200, 210)))
     job.run()
+    assert sorted(row[0] for row in _rows(catalog, "ods.one")) == [*range(200)]
+    assert sorted(row[0] for row in _rows(catalog, "ods.two")) == [*range(210)]
 
-    refused = " ".join(_events(job, "refused"))
-    assert "resnapshot of ods.log on Spark" in refused
-    assert r"add('a\\.keyed') on Spark" in refused
-    assert patterns == []
-    _job(catalog, shop, including="a.log").run()
-    assert [*catalog.tables("ods")] == ["log"]
+
+def test_a_table_that_stops_while_it_is_read_anew_keeps_its_rows(
+    catalog: pm.Catalog, tmp_path: Path
+) -> None:
+    log = RereadableLog(tmp_path / "log")
+    log.add(0, _lines("one", range(100)))
+    log.add(1, _lines("two", range(3)))
+    job = _job(catalog, log)
+    job.run()
+    log.add(0, _lines("one", range(100, 110), "boolean"))
+    job.run()
+    catalog.table("ods.one").write(pa.table({"id": [777], "v": [1]}))
+    before = _rows(catalog, "ods.one")
+    job.resnapshot("one")
+    job.run()
+    assert "cannot" in (job.status.tables[0].stopped or ""), job.status
+    assert _rows(catalog, "ods.one") == before
+    assert (777, 1) in before
 
 
 def test_sources_without_rows_refuse_by_name(catalog: pm.Catalog) -> None:

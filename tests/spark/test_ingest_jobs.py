@@ -28,7 +28,7 @@ from paimonlab.spark.writing.executor_write import WriteTask
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.plans.write import write_plan
 from tests.ingest.formats.schema_registry import record, schema_registry
-from tests.ingest.parted_log import PARTS, HangingLog, PartedLog
+from tests.ingest.parted_log import PARTS, HangingLog, PartedLog, RereadableLog
 
 Row = dict[str, Any]
 _LINE = '{"op":"c","before":null,"after":{"id":"%s"},"source":{"db":"d","table":"t"}}'
@@ -181,6 +181,37 @@ def test_executors_go_on_where_a_process_ended(
     assert {one.commit_user for one in snapshots} == {"ingest-shop"}
 
 
+def test_executors_read_tables_anew_and_more_tables(
+    spark: SparkSession, tmp_path: Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalog = pm.connect(tmp_path / "w")
+    log = RereadableLog(tmp_path / "log")
+    shop = Shop(log, rng)
+    shop.change(150)
+    job = _job(catalog, log, "spark", max_rows=100, including=r"shop\.keyed")
+    job.run()
+    wrong = {"id": 7, "v": "w", "n": 1, "dt": "nowhere", "twice": "w"}
+    catalog.table("ods.keyed").write(pa.Table.from_pylist([wrong]))
+    shop.change(50)
+    job.add(r"shop\.log")
+    job.resnapshot("ods.keyed")
+    with monkeypatch.context() as patch:
+        _die_between_tables(patch)
+        with pytest.raises(_DeathError):
+            job.run(until=0.01)  # what was begun is read to its end
+    shop.change(50)
+    job.run()
+
+    assert _rows(catalog, "keyed") == [
+        row | {"twice": row["v"].upper()} for _, row in sorted(shop.rows.items())
+    ]
+    assert _rows(catalog, "log") == shop.lines
+    kinds = [one.commit_kind.value for one in catalog.table("ods.keyed").snapshots.list()]
+    assert kinds.count("OVERWRITE") == 1
+    ids = [one.commit_identifier for one in catalog.table("ods.log").snapshots.list()]
+    assert ids == sorted({*ids}), "each epoch is committed once"
+
+
 def _count(log: PartedLog) -> int:
     lines = [line for part in range(PARTS) for line in log._lines(part)]
     return sum(2 if json.loads(line)["payload"]["op"] == "u" else 1 for line in lines)
@@ -266,6 +297,9 @@ def test_executors_ask_the_registry_of_avro(spark: SparkSession, tmp_path: Path)
         write(2, *old)
         job.run()
         write(3, *new)
+        job.run()
+        catalog.table("ods.t").truncate()
+        job.resnapshot("ods.t")
         job.run()
 
     assert catalog.table("ods.t").primary_keys == ("id",)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimonlab.errors import SourceError, UnsupportedError
 from paimonlab.ingest.changes import (
+    Boundary,
     Event,
     JsonValue,
     RowChanges,
@@ -34,7 +35,7 @@ from paimonlab.ingest.sources.kafka_positions import (
     to_json,
     to_read_again,
 )
-from paimonlab.ingest.sources.kafka_reader import Brokers, Reader, Wanted
+from paimonlab.ingest.sources.kafka_reader import Brokers, Reader, Wanted, come_again
 from paimonlab.ingest.sources.login_options import check_options
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.types.data_types import DataType
@@ -348,7 +349,7 @@ class KafkaSource:
                 "the offsets: read it with a job of another name and start='earliest', a time or "
                 "offsets, and drop this one",
             )
-        self._asked().check_whole(position)
+        self._asked().whole_offsets(position)
         return to_read_again(position, tables)
 
     def beginning(self) -> JsonValue:
@@ -364,18 +365,21 @@ class KafkaSource:
 
         New partitions are in it, and are read from their beginning.
         """
-        if again := read_again(position):
-            raise SourceError(
-                self.name,
-                f"{min(again)} is being read anew, which the job has to end without Spark first",
-            )
+        if read_again(position):
+            return since(to_json(from_json(position)), begin_of(position))
         newest = self._asked().newest(position, most=most, until=until)
         return since(to_json(newest), begin_of(position))
 
     def parts(self, begin: JsonValue, end: JsonValue) -> Sequence[JsonValue]:
-        """Return ``[topic, number, offset, end]`` of each partition that has something."""
+        """Return ``[topic, number, offset, end]`` of each partition that has something.
+
+        Where tables are read anew it is each partition, from where the job began, and the tables.
+        """
         first = from_json(begin)
         found: list[JsonValue] = []
+        if again := read_again(begin):
+            offsets, tables = self._asked().whole_offsets(begin), list[JsonValue](sorted(again))
+            return [[*one, offsets[one], stop, tables] for one, stop in first.items()]
         for partition, stop in from_json(end).items():
             start = first.get(partition)
             if start is None:
@@ -387,13 +391,17 @@ class KafkaSource:
     def read_part(self, part: JsonValue, wanted: Callable[[str], bool]) -> Iterator[Event]:
         """Yield what a partition has between two offsets."""
         assert isinstance(part, list)
-        topic, number, begin, end = part
+        topic, number, begin, end, *of = part
         reader = self._reader()
         try:
             for event in reader.part((str(topic), int(number)), int(begin), int(end)):  # type: ignore[arg-type]
-                table = getattr(event, "table", None)
-                if table is None or wanted(table):
-                    yield event
+                if of and not isinstance(event, Boundary):
+                    found = come_again(event, of[0])  # type: ignore[arg-type]
+                else:
+                    found = event
+                table = getattr(found, "table", None)
+                if found is not None and (table is None or wanted(table)):
+                    yield found
         finally:
             reader.close()
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -109,6 +109,19 @@ class Brokers:
 
 class _UnansweredError(SourceError):
     """Brokers did not answer, or not yet; they may later."""
+
+
+def come_again(event: Event, tables: Collection[str]) -> Event | None:
+    """Return what an event that came before says of tables; None: nothing.
+
+    What cannot be read was told when it came first.
+    """
+    if isinstance(event, Boundary | Unreadable) or getattr(event, "table", None) not in tables:
+        return None
+    if not isinstance(event, RowChanges):
+        return event
+    # What came later in the log may have been followed already.
+    return replace(event, schema=replace(event.schema, is_unordered=True))
 
 
 class Reader:
@@ -276,17 +289,14 @@ class Reader:
         """Return what positions say of where reading begins; None: the start tells it."""
         return to_json(offsets) if self._wanted.start.at in ("latest", "group") else None
 
-    def check_whole(self, position: JsonValue) -> None:
-        """Make sure that all messages are there since reading began.
+    def whole_offsets(self, position: JsonValue) -> Offsets:
+        """Return from where all messages are there since reading began.
 
         Raises
         ------
         SourceError
             If some were deleted.
         """
-        self._whole_offsets(position)
-
-    def _whole_offsets(self, position: JsonValue) -> Offsets:
         begin = begin_of(position)
         if begin is not None:
             partitions = self._partitions(self._metadata(_CONTACT_SECONDS))
@@ -300,21 +310,14 @@ class Reader:
     def _again(
         self, position: JsonValue, tables: frozenset[str], ends: Offsets
     ) -> Generator[Event, None, None]:
-        """Yield all that messages before some offsets say of tables, one partition after another.
-
-        What cannot be read of them was told when they came first.
-        """
-        begins = self._whole_offsets(position)
+        """Yield all that messages before some offsets say of tables, a partition after another."""
+        begins = self.whole_offsets(position)
         for partition, end in ends.items():
             if begins[partition] >= end:
                 continue
             for event in self.part(partition, begins[partition], end):
-                if isinstance(event, RowChanges) and event.table in tables:
-                    # What came later in the log may have been followed already.
-                    schema = replace(event.schema, is_unordered=True)
-                    yield replace(event, schema=schema)
-                elif getattr(event, "table", None) in tables and not isinstance(event, Unreadable):
-                    yield event
+                if (found := come_again(event, tables)) is not None:
+                    yield found
                 yield Boundary(position=position, phase=Phase.SNAPSHOT)
         yield Boundary(position=since(to_json(ends), self._begin), phase=Phase.STREAM)
 

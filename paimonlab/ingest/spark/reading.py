@@ -125,7 +125,8 @@ class ChangesReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Return how far the next batch goes."""
         position = start["position"]
         if self._is_now and self._until is None:
-            self._until = self._source.newest(position)
+            # From where rows are read anew that is the end of those, and more may follow.
+            self._until = self._source.newest(self._source.newest(position))
         most = limit.max_rows if isinstance(limit, ReadMaxRows) else None
         return _offset(self._source.newest(position, most=most, until=self._until))
 

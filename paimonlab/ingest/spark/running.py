@@ -15,7 +15,7 @@ import re
 import tempfile
 import threading
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -105,7 +105,6 @@ _OURS = re.compile(r"paimonlab\.errors\.\S*?(\w+Error): ([^\n]+)")
 class SparkRunner(Runner):
     """One run of a job on Spark."""
 
-    _can_reread: bool = False
     _bridge: Bridge | None = None
     _batch: _Batch | None = None
     """What the epoch that is made now consists of."""
@@ -162,7 +161,10 @@ class SparkRunner(Runner):
                 millis = max(round(self.pace.interval_seconds * 1000), 1)
                 writing = writing.trigger(processingTime=f"{millis} milliseconds")
             with self._running(self._started(writing)) as query:
-                return self._watched(query, until, began)
+                ending = self._watched(query, until, began)
+        if self._problem is not None:  # of the batch that was waited for
+            raise self._problem
+        return ending
 
     def _started(self, writing: DataStreamWriter) -> StreamingQuery:
         """Start a stream, and end it at once if an interrupt comes before it runs."""
@@ -284,6 +286,8 @@ class SparkRunner(Runner):
             if (ending := self._steered()) is not None:
                 return ending
             self._check_progress(query)
+            if self.tables.again:
+                continue  # what takes the place of rows is read to its end
             is_late = until.seconds is not None and self.clock() - began >= until.seconds
             if is_late or (until.rows is not None and self._read_rows >= until.rows):
                 return Ending.DONE
@@ -336,7 +340,7 @@ class SparkRunner(Runner):
         assert batch is not None, "this is called for one"
         position: JsonValue = json.loads(offset_after(bridge, batch))["position"]
         found = self._batch = _Batch(events)
-        open_parts = set[str]()
+        open_parts, again = set[str](), {*self.tables.again}
         for table, part, number, pickled in _facts(events):
             event = pickle.loads(pickled)  # noqa: S301 - our own tasks made it
             open_parts.add(part)
@@ -353,7 +357,10 @@ class SparkRunner(Runner):
         self._boundary = Boundary(
             position=position, phase=Phase.STREAM, seen_millis=found.seen_millis
         )
-        if found.sources or self._is_due(self._boundary):
+        if again:  # the first batch has all of their rows
+            found.drop(again - self.tables.again)
+            self._replace()
+        elif found.sources or self._is_due(self._boundary):
             self._commit()
         self._tell(Phase.STREAM.value)
 
@@ -381,6 +388,9 @@ class SparkRunner(Runner):
         if batch is None:
             return super()._prepared_all(number)
         targets = {target.name: target for target in batch.sources.values()}
+        targets |= {  # also those that have no row any more
+            name: target for name, target in self.tables.targets.items() if target.replaces
+        }
         writes: dict[str, WriteTask] = {}
         for name, target in targets.items():
             try:
@@ -396,8 +406,10 @@ class SparkRunner(Runner):
         self._discard([one for one in done if one.table in failed])
         for name, why in failed.items():
             self._stop_written(targets[name], why, batch)
-        commits = [_commit_of(name, done) for name in writes if name not in failed]
-        return [commit for commit in commits if commit.messages]
+        commits = [_commit_of(name, done, targets[name]) for name in writes if name not in failed]
+        for commit in commits:
+            targets[commit.table].replaces = False
+        return [commit for commit in commits if commit.messages or commit.replaces]
 
     def _task_for(self, target: Target) -> WriteTask:
         """Return what writes the rows of a table in a task."""
@@ -406,9 +418,10 @@ class SparkRunner(Runner):
         table.refresh()
         definition, store = definition_of(table), store_of(table)
         plan = write_plan(definition, store.layout)
-        is_numbered = plan.bucket_mode not in WITHOUT_BUCKETS
+        is_numbered = plan.bucket_mode not in WITHOUT_BUCKETS and not target.replaces
         numbers = table.sequence_numbers() if is_numbered else None
-        routing = stream_routing(table, plan, store.snapshots.latest())
+        seen = store.snapshots.latest()
+        routing = stream_routing(table, plan, seen, replaces=target.replaces)
         return WriteTask(plan, store.file_io, numbers, routing, user=user_of(self.job))
 
     def _written(self, batch: _Batch, writes: Mapping[str, WriteTask]) -> list[Written]:
@@ -498,6 +511,10 @@ class _Batch:
             self.sources[source] = target
             self.rows[source] = self.rows.get(source, 0) + facts.count
 
+    def drop(self, names: Collection[str]) -> None:
+        """Write no rows to some tables: they stopped before all came that were to be replaced."""
+        self.sources = {one: to for one, to in self.sources.items() if to.name not in names}
+
     def see(self, boundary: Boundary) -> None:
         """Note when the source made its newest change."""
         if boundary.seen_millis is not None:
@@ -525,12 +542,13 @@ def problem_of(job: str, done: list[Written]) -> PaimonError | None:
     return None
 
 
-def _commit_of(name: str, done: list[Written]) -> TableCommit:
+def _commit_of(name: str, done: list[Written], target: Target) -> TableCommit:
     mine = [one for one in done if one.table == name]
     return TableCommit(
         table=name,
         messages=tuple(message for one in mine for message in one.messages),
         rows=sum(one.rows for one in mine),
+        replaces=target.replaces,
     )
 
 
