@@ -1,7 +1,7 @@
 """MariaDB of Debian with a binary log of rows, started for tests on 127.0.0.1.
 
-``PAIMONLAB_MYSQLD=/path/to/mysqld`` takes that MySQL in its place. It was tried with 9.7.4 of Debian
-unstable; tests that speak MariaDB's own SQL fail there.
+``PAIMONLAB_MYSQLD=/path/to/mysqld`` takes that MySQL in its place, such as 9.7.4 of Debian unstable;
+tests that speak MariaDB's own SQL fail there.
 """
 
 from __future__ import annotations
