@@ -1,6 +1,6 @@
 """MariaDB of Debian with a binary log of rows, started for tests on 127.0.0.1.
 
-``PAIMONLAB_MYSQLD=/path/to/mysqld`` takes that MySQL in its place, such as 9.7.4 of Debian unstable;
+``PAIMONLAB_MYSQLD=/path/to/mysqld`` takes that MySQL in its place: 9.7.4 of Debian did;
 tests that speak MariaDB's own SQL fail there.
 """
 
