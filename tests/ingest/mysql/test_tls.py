@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import paimonlab as pm
-from paimonlab.errors import SourceError
+from paimonlab.errors import SourceError, UnsupportedError
 from tests.certificates import Certificates, certificates
 from tests.ingest.mysql.server import (
     PASSWORD,
@@ -90,3 +90,17 @@ def test_a_server_of_another_authority_is_refused(tls_server: Server, made: Cert
 def test_a_certificate_is_for_tls() -> None:
     with pytest.raises(ValueError, match="certificate= is for tls=True"):
         pm.mysql(user="cdc", certificate="client.pem")
+
+
+def test_a_login_of_mysql_without_cryptography_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As pymysql 1.2 says it of MySQL 9.7 to a user who has not logged in there before."""
+    import pymysql  # noqa: PLC0415 - an extra
+
+    def connect(**_: object) -> None:
+        raise RuntimeError("'cryptography' package is required for caching_sha2_password")
+
+    monkeypatch.setattr(pymysql, "connect", connect)
+    with pytest.raises(UnsupportedError, match=r"caching_sha2.*pip install cryptography.*tls=True"):
+        pm.mysql(user="lake", password_env=PASSWORD_ENV).database("shop").tables()

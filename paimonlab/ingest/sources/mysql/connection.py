@@ -138,6 +138,14 @@ class Connection:
         except self._errors.OperationalError as error:
             code, text = (*error.args, "")[:2]
             raise ServerError(self.name, _with_grants(code, f"{text or code}"), code) from error
+        except RuntimeError as error:
+            if "cryptography" not in str(error):
+                raise
+            raise UnsupportedError(
+                f"{self.name}: the login of MySQL (caching_sha2_password) over a connection that "
+                "is not encrypted, without the package cryptography",
+                "pip install cryptography, or give tls=True or a file with authorities",
+            ) from error
         except self._errors.MySQLError as error:
             code, text = (*error.args, "")[:2]
             raise ServerError(self.name, f"{text or code}", code) from error

@@ -443,8 +443,8 @@ class Stream:
 
     # Other events
 
-    def _heartbeat(self, _event: bytes) -> Iterator[Event]:
-        if self._in_transaction:
+    def _heartbeat(self, event: bytes) -> Iterator[Event]:
+        if self._in_transaction or (self._is_new_place and not self._is_at_end(event)):
             return
         if self._quiet is not None and self._quiet[0] is self._place:
             self._told = time.monotonic()
@@ -456,6 +456,17 @@ class Stream:
         found = self._boundary(Phase.CAUGHT_UP)
         self._quiet = None if self._tables.altered else (self._place, found)
         yield found
+
+    def _is_at_end(self, event: bytes) -> bool:
+        """Whether a heartbeat is of the end of the log.
+
+        MySQL sends some, too, as it passes over transactions whose numbers are known.
+        """
+        connection = self._around.connect()
+        try:
+            return self._after(event).order >= connection.place().order
+        finally:
+            connection.close()
 
     def _look_again(self) -> Iterator[Event]:
         """Look at tables that statements changed, if the log has nothing that came after."""
