@@ -67,7 +67,7 @@ def sql(  # noqa: PLR0913 - all that a statement can be told
     text: str,
     *,
     args: Values | None = None,
-    limit: int = DEFAULT_LIMIT,
+    limit: int | None = None,
     max_bytes: int | None = None,
     as_of: int | str | None = None,
     spark: SparkSession | None = None,
@@ -86,7 +86,8 @@ def sql(  # noqa: PLR0913 - all that a statement can be told
     args
         Values of the ``:name`` parameters by name, or a list of those of ``?`` in order.
     limit
-        Rows fetched of a query; 0: all. Writes and ``CALL`` are never limited.
+        Rows fetched of a query; 0: all. None: all where ``catalog`` is given, else 100, as in a
+        cell. Writes and ``CALL`` are never limited.
     max_bytes
         Keep rows of a query while they take no more than this; None: all that were fetched.
     as_of
@@ -136,6 +137,8 @@ def sql(  # noqa: PLR0913 - all that a statement can be told
     if frames is None:
         caller = sys._getframe(1)  # noqa: SLF001 - DuckDB looks for data frames there, too
         frames = {**caller.f_globals, **caller.f_locals}
+    if limit is None:
+        limit = DEFAULT_LIMIT if catalog is None else 0
     manner = Manner(
         limit=limit,
         max_bytes=max_bytes,

@@ -13,6 +13,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import paimonlab
 from paimonlab.notebook.connections import connection as connections
+from paimonlab.notebook.results.result import PartialResultWarning
 
 ROWS = [{"id": 1, "name": "kite"}, {"id": 2, "name": "rope"}, {"id": 3, "name": "kite"}]
 GROUPED = {"name": ["kite", "rope"], "n": [2, 1]}
@@ -175,3 +176,14 @@ def test_categories_of_polars_are_texts(tmp_path: Path) -> None:
     assert table.scan().count() == 2
     found = paimonlab.sql("SELECT id FROM kinds WHERE v = 'x'", catalog=catalog).to_arrow()
     assert found.to_pydict() == {"id": [1]}
+
+
+def test_a_program_gets_all_rows(tmp_path: Path) -> None:
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    catalog.write_table("db.many", pl.DataFrame({"id": range(1_000)}))
+
+    assert paimonlab.sql("SELECT id FROM db.many", catalog=catalog).to_arrow().num_rows == 1_000
+    some = paimonlab.sql("SELECT id FROM db.many", catalog=catalog, limit=10)
+    with pytest.warns(PartialResultWarning):
+        assert some.to_arrow().num_rows == 10
