@@ -17,7 +17,7 @@ from paimonlab.ingest.sources.mysql.source import MySql
 from paimonlab.ingest.sources.mysql.statements import Kind, meaning_of
 from paimonlab.spec.types.text import format_type
 from tests.ingest import altered_tables, lost
-from tests.ingest.mysql.server import Server
+from tests.ingest.mysql.server import MYSQLD, Server
 from tests.waiting import until
 
 
@@ -323,7 +323,8 @@ def test_transactions_in_two_phases_are_refused_until_rows_are_read_after_them(
         xa(name, statement, f"XA PREPARE '{name}'")
 
     def waits(job: Job, name: str) -> None:
-        text = f"XA COMMIT or XA ROLLBACK ends '{name}'"
+        shown = f"X'{name.encode().hex()}'" if MYSQLD else f"'{name}'"
+        text = f"XA COMMIT or XA ROLLBACK ends {shown}"
         until(lambda: any(text in warning for warning in job.status.warnings))
 
     def count(table: str) -> int:
@@ -463,6 +464,8 @@ def test_what_is_lost_while_a_job_rests_is_told(
     [
         ("BEGIN", Kind.BEGIN),
         ("COMMIT", Kind.COMMIT),
+        ("XA START X'78',X'',1", Kind.BEGIN),
+        ("XA END X'78',X'',1", Kind.OTHER),
         ("ROLLBACK", Kind.ROLLBACK),
         ("ROLLBACK TO `x`", Kind.SAVEPOINT),
         ("/* app */ insert into t values (1)", Kind.ROWS),

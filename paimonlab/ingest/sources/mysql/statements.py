@@ -21,6 +21,7 @@ _EXECUTED = re.compile(r"/\*M?!\d*(.*?)\*/", re.DOTALL)
 _WORDS = re.compile(r"^\s*(?:(?:/\*.*?\*/|#[^\n]*\n|--\s[^\n]*\n)\s*)*([A-Za-z]+)", re.DOTALL)
 _OWN_TYPES = ("UUID", "INET4", "INET6")
 _XA_END = re.compile(r"\s*XA\s+(COMMIT|ROLLBACK)\s+(.*)", re.DOTALL | re.IGNORECASE)
+_XA_BEGIN = re.compile(r"\s*XA\s+(START|BEGIN)\b", re.IGNORECASE)
 _ROWS = ("INSERT", "UPDATE", "DELETE", "REPLACE", "LOAD", "WITH", "CALL")
 _NO_COLUMNS = (
     *("PRIMARY", "KEY", "INDEX", "UNIQUE", "FULLTEXT", "SPATIAL", "CONSTRAINT", "FOREIGN"),
@@ -174,6 +175,8 @@ def meaning_of(text: str, database: str) -> Meaning:  # noqa: PLR0911 - one retu
         return Meaning(kind=Kind[f"XA_{xa.group(1).upper()}"], xa="".join(xa.group(2).split()))
     if word in _ROWS:
         return Meaning(kind=Kind.ROWS)
+    if _XA_BEGIN.match(text):
+        return Meaning(kind=Kind.BEGIN)
     if word == "ROLLBACK" and re.search(r"\bTO\b", text, re.IGNORECASE):
         return Meaning(kind=Kind.SAVEPOINT)
     if word in _SHORT:
