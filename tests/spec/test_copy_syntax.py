@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from paimonlab.errors import UnsupportedError
-from paimonlab.spark.copying.formats import check_compression, reader_options, writer_options
 from paimonlab.spec.sql_text.copy_syntax import (
     CopyFormat,
     CopyIntoFolder,
@@ -15,6 +14,7 @@ from paimonlab.spec.sql_text.copy_syntax import (
 )
 from paimonlab.spec.sql_text.reader import StatementSyntaxError
 from paimonlab.spec.sql_text.tokens import tokenize
+from paimonlab.table.copying.formats import check_compression, reader_options, writer_options
 
 
 def parse(text: str) -> CopyIntoTable | CopyIntoFolder | None:

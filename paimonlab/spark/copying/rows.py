@@ -16,28 +16,15 @@ from pyspark.sql import Column, DataFrame, SparkSession, functions
 from pyspark.sql import types as st
 
 from paimonlab.errors import SchemaError, UnsupportedError
-from paimonlab.spark.copying.formats import TextRules
 from paimonlab.spark.values.quoting import quoted
 from paimonlab.spark.values.types import to_spark
 from paimonlab.spec.sql_text.copy_syntax import CopyFormat
 from paimonlab.spec.types.data_types import MAX_LENGTH, AtomicType, DataField, TypeRoot
+from paimonlab.table.copying.formats import TextRules
+from paimonlab.table.copying.loading import SHOWN, FileCounts
 
 _FILE, _ERROR, _CORRUPT, _NUMBER = "file", "error", "corrupt", "c"
 _NESTED = (st.ArrayType, st.MapType, st.StructType, st.VariantType)
-_SHOWN = 100
-"""Characters of a wrong value that a message shows."""
-
-
-@dataclass(frozen=True, slots=True)
-class FileCounts:
-    """What was found in one file."""
-
-    spelling: str = ""
-    """Its name as Spark spells it, with ``%20`` for a blank."""
-    rows: int = 0
-    errors: int = 0
-    """Rows that cannot be loaded."""
-    first_error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +121,7 @@ def checked_rows(
         for index, (field, wanted) in enumerate(zip(fields, types, strict=True))
     ]
     malformed = functions.concat(
-        functions.lit("malformed record: "), functions.substring(_CORRUPT, 1, _SHOWN)
+        functions.lit("malformed record: "), functions.substring(_CORRUPT, 1, SHOWN)
     )
     errors = [malformed, *(error for _, checks in found for error in checks)]
     frame = raw.select(
@@ -185,7 +172,7 @@ def _checked(
     value, checks = column, []
     if found != wanted:
         value = column.try_cast(wanted)
-        shown = functions.substring(column.try_cast("string"), 1, _SHOWN)
+        shown = functions.substring(column.try_cast("string"), 1, SHOWN)
         failed = _said(field, shown, f"cannot be converted to {wanted.simpleString().upper()}")
         checks.append(functions.when(column.isNotNull() & value.isNull(), failed))
     is_short = isinstance(field.type, AtomicType) and field.type.root in {
@@ -195,7 +182,7 @@ def _checked(
     if is_short and isinstance(field.type, AtomicType) and field.type.length != MAX_LENGTH:
         length = field.type.length or 0
         too_long = functions.length(functions.rtrim(value)) > length
-        shown = functions.substring(value, 1, _SHOWN)
+        shown = functions.substring(value, 1, SHOWN)
         said = _said(field, shown, f"is longer than {length} characters")
         checks.append(functions.when(too_long, said))
     if not field.type.nullable:

@@ -5,7 +5,6 @@ Source: apache/paimon@5dacde5 ``CopyIntoHelper.listAndFilterFiles``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from pyspark.errors import IllegalArgumentException
@@ -13,6 +12,7 @@ from pyspark.errors import IllegalArgumentException
 from paimonlab.errors import DataError
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.jvm.compiled import new
+from paimonlab.table.copying.loading import SourceFile, no_source
 
 _SOURCE = """
 package org.paimonlab.spark;
@@ -60,27 +60,6 @@ public final class SourceFiles {
 """
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class SourceFile:
-    """A file as it was listed."""
-
-    path: str
-    """With the scheme of its file system."""
-    size_bytes: int
-    modified_millis: int
-    """Epoch milliseconds."""
-
-    @property
-    def name(self) -> str:
-        """Its name in the folder."""
-        return self.path.rpartition("/")[2]
-
-    @property
-    def version(self) -> tuple[str, int, int]:
-        """What tells one state of the file from another."""
-        return self.path, self.size_bytes, self.modified_millis
-
-
 class SourceFiles:
     """Lists files for one session, with its settings of file systems."""
 
@@ -105,7 +84,7 @@ class SourceFiles:
         """
         try:
             if not self._files.exists(folder):
-                raise DataError(f"COPY INTO … FROM {folder!r}: there is no such folder or file")
+                raise no_source(folder)
             listed = str(self._files.list(folder, pattern or ""))
         except IllegalArgumentException as error:
             raise DataError(f"COPY INTO … FROM {folder!r} PATTERN = {pattern!r}: {error}") from None

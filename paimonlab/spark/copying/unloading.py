@@ -7,29 +7,24 @@ written, so that a query runs once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import PurePosixPath
 from typing import Any
 
 from pyspark.sql import Observation, SparkSession, functions
 from pyspark.sql.types import IntegerType, LongType, StringType, StructType
 
-from paimonlab.errors import UnsupportedError
 from paimonlab.spark.catalogs.clones import catalogs_of
 from paimonlab.spark.catalogs.namespaces import catalog_behind
-from paimonlab.spark.copying.formats import writer_options
 from paimonlab.spark.copying.source_files import SourceFiles
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.jvm.commands import Row, command
 from paimonlab.spark.values.quoting import quoted
 from paimonlab.spec.sql_text.copy_syntax import CopyIntoFolder
-from paimonlab.storage.schemes import store_kind
+from paimonlab.table.copying.formats import writer_options
+from paimonlab.table.copying.targets import ANSWER, check_target
 
-_ANSWER = (
-    StructType()
-    .add("output_path", StringType(), nullable=False)
-    .add("file_count", IntegerType(), nullable=False)
-    .add("rows_written", LongType(), nullable=False)
-)
+_ANSWER = StructType()
+for _name, _type in zip(ANSWER, (StringType(), IntegerType(), LongType()), strict=True):
+    _ANSWER = _ANSWER.add(_name, _type, nullable=False)
 
 
 def unload_command(bridge: Bridge, statement: CopyIntoFolder) -> Any:
@@ -73,21 +68,7 @@ def _check_target(bridge: Bridge, session: Any, target: str, text: str) -> None:
     java_map = bridge.jvm.scala.jdk.javaapi.CollectionConverters.asJava(
         catalogs_of(session.sessionState())
     )
-    place = PurePosixPath(_without_scheme(target))
     for name in list(java_map):
         catalog = catalog_behind(java_map[name])
-        if catalog is None:
-            continue
-        warehouse = PurePosixPath(_without_scheme(catalog._catalog.path))
-        if place.is_relative_to(warehouse) or warehouse.is_relative_to(place):
-            raise UnsupportedError(
-                text, f"it is in, or around, the warehouse {warehouse}; choose another folder"
-            )
-
-
-def _without_scheme(path: str) -> str:
-    scheme, separator, rest = path.partition(":")
-    kind = store_kind(path)
-    if kind is not None:
-        return f"{kind.name}:{rest}"  # s3a: is where s3: is
-    return rest if separator and scheme == "file" else path
+        if catalog is not None:
+            check_target(target, catalog._catalog.path, text)

@@ -1,4 +1,6 @@
-"""Options of the files of ``COPY INTO`` as options of Spark's readers and writers.
+"""Options of the files of ``COPY INTO``, by the names that Spark's readers and writers have.
+
+Every engine takes them so: what an option means is what it means to Spark.
 
 Source: apache/paimon@5dacde5 ``CopyOptions.scala``.
 """
