@@ -47,6 +47,30 @@ _NO_NUMBER = "[A-DF-Za-df-z/:;,()_%*~]"
 _WORDS = (("t", "true", "y", "yes", "1"), ("f", "false", "n", "no", "0"))
 """Texts that are true, and false, in any case."""
 _DATE_TEXT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+_CLOCKS = (kinds.DATE, kinds.TIMESTAMP_NTZ, kinds.TIMESTAMP)
+_AROUND = "[^!-~]*"
+"""Blanks and controls, some of which Java leaves out around a value."""
+_TRIED_WHOLE = ("^[+-]?[0-9]+$", f"^{_AROUND}[+-]?[0-9]+{_AROUND}$")
+_MAY_BE_DOUBLE = (
+    f"(?i)^{_AROUND}[+-]?(0x[0-9a-f.]*(p[+-]?[0-9]*)?|[0-9.]+(e[+-]?[0-9]+)?|inf|infinity|nan)"
+    f"[fd]?{_AROUND}$"
+)
+_TRIED_DOUBLE = (_NUMBER_TEXT, _MAY_BE_DOUBLE)
+_DAY_START = f"^{_AROUND}[+-]?[0-9]{{4,7}}(-[0-9]{{1,2}}"
+_TRIED: dict[Kind, tuple[str, str]] = {
+    **dict.fromkeys(kinds.WHOLE, _TRIED_WHOLE),
+    kinds.FLOAT: _TRIED_DOUBLE,
+    kinds.DOUBLE: _TRIED_DOUBLE,
+    kinds.DATE: (_DATE_TEXT, f"(?s){_DAY_START}(-[0-9]{{1,2}}([ T].*)?)?)?{_AROUND}$"),
+    **dict.fromkeys(
+        (kinds.TIMESTAMP_NTZ, kinds.TIMESTAMP), (days.TIME_TEXT, f"^{_AROUND}T?[+-]?[0-9]")
+    ),
+}
+"""Which texts are values that are proven, and which may be values: no other text is one.
+
+Source: apache/spark@v4.2.0 ``UTF8String.toLong``, ``SparkDateTimeUtils.stringToDate`` and
+``stringToTimestamp``; doubles are Java's ``parseDouble``.
+"""
 
 
 def type_of(node: exp.DataType) -> Kind:
@@ -101,20 +125,16 @@ def tried(value: Value, kind: Kind) -> Value:
     """
     name = f"TRY_CAST({value.name} AS {spark_type(kind)})"
     plain = f"TRY_CAST({value.text} AS {duck_type(kind)})"
-    if value.kind == kinds.STRING and (kinds.is_whole(kind) or kind in (kinds.DOUBLE, kinds.DATE)):
-        pattern = _DATE_TEXT if kind == kinds.DATE else _NUMBER_TEXT
-        pattern = _WHOLE_TEXT if kinds.is_whole(kind) else pattern
-        sql = value.text if kind == kinds.DATE else f"trim({value.text}, ' ')"
+    if value.kind == kinds.STRING and kind in _TRIED:
+        is_plain, may_be = _TRIED[kind]
+        sql = value.text if kind in _CLOCKS else f"trim({value.text}, ' ')"
         converted = f"TRY_CAST({sql} AS {duck_type(kind)})"
+        if kind == kinds.TIMESTAMP:
+            converted = clocks.instant(f"TRY_CAST({sql} AS TIMESTAMP)")
         message = fails(f"{NOT_PROVEN}: TRY_CAST of such a text")
-        # What has no digit is no number, but for the words of a DOUBLE; a day has four of a year.
-        digits = "[0-9]{4}" if kind == kinds.DATE else "[0-9]"
-        unproven = f"regexp_matches({sql}, '{digits}')"
-        if kind == kinds.DOUBLE:
-            unproven += f" OR regexp_matches(lower({sql}), 'inf|nan')"
         text = (
-            f"(CASE WHEN regexp_matches({sql}, '{pattern}') THEN {converted} "
-            f"WHEN {unproven} THEN {message} ELSE NULL END)"
+            f"(CASE WHEN regexp_matches({sql}, '{is_plain}') THEN {converted} "
+            f"WHEN regexp_matches({sql}, '{may_be}') THEN {message} ELSE NULL END)"
         )
         return Value(text, kind, name)
     if kinds.is_whole(value.kind) and kinds.is_whole(kind):

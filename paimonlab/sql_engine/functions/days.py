@@ -257,7 +257,7 @@ def _date_by_pattern(values: Sequence[Value], name: str) -> Value:
     return Value(text, kinds.DATE, named(name, values))
 
 
-_TIME_TEXT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,6})?)?$"
+TIME_TEXT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,6})?)?$"
 _ZONED_TEXT = (
     "^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,6})?"
     "(Z|[+-](0[0-9]|1[0-7]):[0-5][0-9])$"
@@ -290,7 +290,7 @@ def moment_of_text(sql: str, kind: Kind, name: str) -> str:
         fits = f"regexp_matches({sql}, '{_ZONED_TEXT}')"
         zoned = f"WHEN {fits} THEN CAST({sql} AS TIMESTAMPTZ) "
     return (
-        f"(CASE WHEN {sql} IS NULL THEN NULL WHEN regexp_matches({sql}, '{_TIME_TEXT}') "
+        f"(CASE WHEN {sql} IS NULL THEN NULL WHEN regexp_matches({sql}, '{TIME_TEXT}') "
         f"THEN {clock} {zoned}ELSE {message} END)"
     )
 
