@@ -227,7 +227,10 @@ class Cursor:
             self._rowcount = -1 if changed is None else changed
             return
         calls = sql_engine.statements.calls
-        if first in calls.CALLING:
+        if first == sql_engine.first_words.COPYING:
+            self._rows = sql_engine.copying.statement.run(text, sources, values, options)
+            types = [str(field.type) for field in self._rows.schema]
+        elif first in calls.CALLING:
             if values:
                 raise errors.UnsupportedError(f"parameters of {first}", "write literals")
             self._rows = calls.run(text, sources, _ignored)

@@ -42,6 +42,24 @@ def test_rows_are_fetched_as_tools_fetch_them(connection: dbapi.Connection) -> N
     assert list(connection.catalog.table("db.t").tags) == ["v1"]
 
 
+def test_files_are_loaded_once_and_answered_for(
+    connection: dbapi.Connection, tmp_path: Path
+) -> None:
+    (tmp_path / "in.csv").write_text("7,seven\n")
+    load = f"COPY INTO db.t FROM '{tmp_path / 'in.csv'}' FILE_FORMAT = (TYPE = CSV)"
+    cursor = connection.cursor().execute(load)
+
+    assert [name for name, *_ in cursor.description or ()][:2] == ["file_name", "status"]
+    assert cursor.fetchall() == [("in.csv", "LOADED", 1, 1, 0, None)]
+    assert cursor.execute(load).fetchall() == [("in.csv", "SKIPPED", 0, 0, 0, None)]
+    assert cursor.execute("SELECT v FROM db.t WHERE id = 7").fetchall() == [("seven",)]
+    out = (
+        f"COPY INTO '{tmp_path.parent / tmp_path.name}-out' FROM (SELECT id FROM db.t WHERE id > ?)"
+    )
+    form = "FILE_FORMAT = (TYPE = JSON)"
+    assert cursor.execute(f"{out} {form}", [2]).fetchall()[0][1:] == (1, 2)
+
+
 @pytest.mark.filterwarnings("ignore:pandas only supports SQLAlchemy")
 def test_pandas_reads_by_it(connection: Any) -> None:  # what pandas takes it does not say
     found = pd.read_sql("SELECT count(*) AS n, max(v) AS v FROM db.t", connection)

@@ -60,6 +60,11 @@ def run_sql(catalog: Catalog, *, statement: str, limit: int | None, form: RowFor
             done = sql_engine.changes.run(text, sources, (), options, bar.progress)
             click.echo(done.said or "done", err=True)
             return
+        if first == sql_engine.first_words.COPYING:
+            with refused():
+                rows = sql_engine.copying.statement.run(text, sources, (), options, bar.progress)
+            _print(rows, None, form)
+            return
         most = _ROWS if limit is None and form == "table" else limit
         with refused(), _without_spark(catalog):
             planned = sql_engine.engine.plan(text, sources, most=None if most is None else most + 1)

@@ -11,6 +11,7 @@ from paimonlab.on_use import attributes_on_use
 
 if TYPE_CHECKING:
     from paimonlab.sql_engine import changes as changes
+    from paimonlab.sql_engine import copying as copying
     from paimonlab.sql_engine import dry_runs as dry_runs
     from paimonlab.sql_engine import engine as engine
     from paimonlab.sql_engine import first_words as first_words
@@ -19,5 +20,6 @@ if TYPE_CHECKING:
     from paimonlab.sql_engine import tables as tables
 
 __getattr__, __dir__ = attributes_on_use(
-    __name__, "changes", "dry_runs", "engine", "first_words", "refusal", "statements", "tables"
+    __name__,
+    *("changes", "copying", "dry_runs", "engine", "first_words", "refusal", "statements", "tables"),
 )

@@ -9,3 +9,5 @@ WRITING = frozenset(
     }
 )
 """First words of statements that write. Queries do without the modules that write."""
+COPYING = "COPY"
+"""First word of ``COPY INTO``, which writes and has an answer."""

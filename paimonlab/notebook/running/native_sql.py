@@ -25,8 +25,8 @@ from paimonlab.spec.sql_text.tokens import Span
 from paimonlab.spec.types.arrow import from_arrow
 from paimonlab.spec.types.data_types import with_nullable
 from paimonlab.spec.types.text import format_type
-from paimonlab.sql_engine import engine, table_names, tables
-from paimonlab.sql_engine.first_words import WRITING
+from paimonlab.sql_engine import copying, engine, table_names, tables
+from paimonlab.sql_engine.first_words import COPYING, WRITING
 from paimonlab.sql_engine.refusal import (
     NoDatabaseError,
     NotTranslatedError,
@@ -80,6 +80,10 @@ def run(
     begin = time.monotonic()
     if statement.tokens[0].text.upper() in CALLING:
         return _called(connection, statement, display)
+    if statement.tokens[0].text.upper() == COPYING:
+        if as_of is not None:
+            check_travels(statement, args)
+        return _copied(connection, statement, args, frames, display)
     if statement.tokens[0].text.upper() in WRITING:
         if as_of is not None:
             check_travels(statement, args)
@@ -130,6 +134,35 @@ def _called(connection: Connection, statement: Statement, display: ProgressDispl
         raise _answered(statement, error) from None
     except PaimonError as error:
         raise QueryError(str(error), topic="call", statement=statement) from None
+    return _answer(statement, rows, begin, told(noted))
+
+
+def _copied(
+    connection: Connection,
+    statement: Statement,
+    args: Values,
+    frames: Frames | None,
+    display: ProgressDisplay,
+) -> Result:
+    """Run COPY INTO."""
+    begin = time.monotonic()
+    text, values = quote_system_tables(statement).text, bind(statement, args)
+    sources = tables.Sources(connection.catalog, connection.catalog_name, frames or _nothing)
+    options = options_of(connection)
+    try:
+        rows = run_interruptibly(
+            lambda progress: copying.statement.run(text, sources, values, options, progress),
+            display=display,
+        )
+    except NotTranslatedError as error:
+        raise refused(connection, statement, error) from error
+    except StatementFailedError as error:
+        raise QueryError(str(error), topic="without spark", statement=statement) from error
+    return _answer(statement, rows, begin)
+
+
+def _answer(statement: Statement, rows: pa.Table, begin: float, said: str = "") -> Result:
+    """Show the rows that a statement answers with."""
     return Result(
         rows,
         types=[
@@ -145,7 +178,7 @@ def _called(connection: Connection, statement: Statement, display: ProgressDispl
             duration_seconds=time.monotonic() - begin,
         ),
         spark=None,
-        said=told(noted),
+        said=said,
     )
 
 

@@ -207,6 +207,40 @@ def write(
     return commit(made(data, seen=(seen,)), seen)
 
 
+def write_named(
+    definition: TableDefinition,
+    store: TableStore,
+    data: Any,
+    *,
+    user: str,
+    check: Callable[[], None],
+) -> Snapshot | None:
+    """Write rows and commit them under a name that was chosen before.
+
+    Parameters
+    ----------
+    definition, store
+        The table's definition and store.
+    data
+        As `Table.write` takes it.
+    user
+        Who commits; never used before.
+    check
+        Called before the commit; what it raises keeps it from happening.
+    """
+    check_appends(definition.name, definition.options)
+    seen = store.snapshots.latest()
+    messages = write_files(definition, store, data, user=user, seen=(seen,))
+
+    def append() -> Snapshot | None:
+        check()
+        return committer_of(definition, store).append(
+            messages, user=user, identifier=BATCH_COMMIT_IDENTIFIER, is_new_user=True, seen=seen
+        )
+
+    return commit_own(definition, store, messages, append)
+
+
 def _may_write_early(definition: TableDefinition, data: Any) -> bool:
     """Whether files may be written before it is known which snapshot is the latest.
 
