@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
+from typing import NoReturn, TypeVar
 
+import pyarrow as pa
+
+from paimonlab.errors import PaimonError
 from paimonlab.maintenance.fsck.notes import Notes
 from paimonlab.maintenance.roots import without_lost_changelog
 from paimonlab.metadata.hints import numbered
@@ -20,7 +25,9 @@ from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot, Tag
 from paimonlab.storage import FileIO
+from paimonlab.storage.together import asked_together
 
+Read = TypeVar("Read")
 _HOLE = "Restore it; who looks for the newest one may stop here."
 _NO_CHANGELOG = "the file is missing: what the oldest snapshot changed cannot be read"
 _OF_TAG = "That is right if the snapshot came from a tag that was deleted; else restore the file."
@@ -97,9 +104,10 @@ class _Reader:
         with self.notes.taken(self.layout.schema_folder):
             ids = manager.ids()
         self._check_holes(ids, self.layout.schema, first=0)
-        for schema_id in ids:
+        read = self._together([partial(manager.get, schema_id) for schema_id in ids])
+        for schema_id, given in zip(ids, read, strict=True):
             with self.notes.taken(self.layout.schema(schema_id)):
-                schemas[schema_id] = manager.get(schema_id)
+                schemas[schema_id] = given()
                 self.notes.counts["schemas"] += 1
         if not ids:
             self.notes.add(self.layout.schema_folder, "there is no schema")
@@ -154,12 +162,11 @@ class _Reader:
         return list(self._documents(ids, self.layout.changelog, CHANGELOG_PREFIX, "changelogs"))
 
     def tags(self, names: Sequence[str]) -> Iterator[Root]:
-        for name in sorted(names):
-            if not name.startswith(TAG_PREFIX):
-                continue
-            path = f"{self.layout.tag_folder}/{name}"
+        ours = sorted(name for name in names if name.startswith(TAG_PREFIX))
+        paths = [f"{self.layout.tag_folder}/{name}" for name in ours]
+        for name, path, given in zip(ours, paths, self._read(paths), strict=True):
             with self.notes.taken(path):
-                tag = Tag.from_json(self.file_io.read(path), path=path)
+                tag = Tag.from_json(given(), path=path)
                 self.notes.counts["tags"] += 1
                 yield Root(self._named(name), path, tag, is_tag=True)
 
@@ -182,15 +189,23 @@ class _Reader:
     def _documents(
         self, ids: Sequence[int], path_of: Callable[[int], str], prefix: str, what: str
     ) -> Iterator[Root]:
-        for number in ids:
-            path = path_of(number)
+        paths = [path_of(number) for number in ids]
+        for number, path, given in zip(ids, paths, self._read(paths), strict=True):
             with self.notes.taken(path):
-                snapshot = Snapshot.from_json(self.file_io.read(path), path=path)
+                snapshot = Snapshot.from_json(given(), path=path)
                 self.notes.counts[what] += 1
                 if snapshot.id != number:
                     self.notes.add(path, f"it says that it is snapshot {snapshot.id}")
                 is_changelog = prefix == CHANGELOG_PREFIX
                 yield Root(self._named(f"{prefix}{number}"), path, snapshot, is_changelog)
+
+    def _read(self, paths: Sequence[str]) -> list[Callable[[], bytes]]:
+        """Read files together."""
+        return self._together([partial(self.file_io.read, path) for path in paths])
+
+    def _together(self, reads: Sequence[Callable[[], Read]]) -> list[Callable[[], Read]]:
+        """Read together, and return what gives what was read, or raises what reading raised."""
+        return asked_together(self.layout.table_path, [partial(_outcome, read) for read in reads])
 
     def _named(self, name: str) -> str:
         branch = self.layout.branch
@@ -238,6 +253,18 @@ class _Reader:
         with self.notes.taken(folder):
             names.extend(self.file_io.list_names(folder))
         return names
+
+
+def _outcome(read: Callable[[], Read]) -> Callable[[], Read]:
+    try:
+        made = read()
+    except (PaimonError, OSError, pa.ArrowException) as error:
+        return partial(_raise, error)
+    return lambda: made
+
+
+def _raise(error: Exception) -> NoReturn:
+    raise error
 
 
 def _check_chain(snapshots: Sequence[Root], notes: Notes) -> None:

@@ -35,7 +35,7 @@ VIEWS: dict[str, tuple[Callable[[Table], Any], int, int, int]] = {
     "diff": (lambda table: table.show.diff(2, 4), 0, 3, 2),
     "file": (lambda table: table.show.file(a_file_of(table)), 0, 9, 3),
     "files": (lambda table: table.show.files(), 0, 3, 1),
-    "fsck": (lambda table: table.show.fsck(), 9, 4 * SNAPSHOTS + 5, 23),
+    "fsck": (lambda table: table.show.fsck(), 9, 4 * SNAPSHOTS + 5, 17),
     "health": (lambda table: table.show.health(), 2, SNAPSHOTS, 3),
     "heatmap": (lambda table: table.show.heatmap(), 0, 3, 1),
     "log": (lambda table: table.show.log(), 4, SNAPSHOTS, 5),
