@@ -42,6 +42,10 @@ class Workers(Protocol):
         """Whether `exchange` takes more than one share."""
         ...
 
+    def at_most(self, tasks: int | None) -> Workers:
+        """Return workers of which at most so many work at a time; None: as many as before."""
+        ...
+
     def __call__(
         self,
         work: Callable[[Job], Result],
@@ -123,15 +127,22 @@ class Workers(Protocol):
 class Threads(Struct, frozen=True):
     """Workers that are threads of this process; rows are not divided among them."""
 
+    most: int | None = None
+    """How many work at a time, at most; None: as many as there are processors."""
+
     @property
     def tasks(self) -> int:
-        """As many as there are processors."""
-        return os.cpu_count() or 1
+        """As many as there are processors, or fewer."""
+        return least_of(os.cpu_count() or 1, self.most)
 
     @property
     def divides(self) -> bool:
         """Say that it does not: a writer has threads of its own."""
         return False
+
+    def at_most(self, tasks: int | None) -> Threads:
+        """Return fewer threads; see `Workers`."""
+        return self if tasks is None else Threads(least_of(tasks, self.most))
 
     def __call__(
         self,
@@ -154,7 +165,8 @@ class Threads(Struct, frozen=True):
             order = sorted(order, key=lambda place: -sizes[place])
         futures: dict[int, Future[Result]] = {}
         begun: dict[Future[Result], Job] = {}
-        with ThreadPoolExecutor(min(threads or self.tasks, len(jobs))) as pool:
+        count = self.tasks if threads is None else least_of(threads, self.most)
+        with ThreadPoolExecutor(min(count, len(jobs))) as pool:
             try:
                 for place in order:
                     futures[place] = pool.submit(work, jobs[place])
@@ -199,6 +211,11 @@ class Threads(Struct, frozen=True):
 
 side_by_side = Threads()
 """The workers of this process."""
+
+
+def least_of(count: int, most: int | None) -> int:
+    """Return how many of ``count`` there may be; None: all."""
+    return count if most is None else min(count, most)
 
 
 def tried(undo: Callable[[], object]) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from paimonlab.catalog import column_types as column_types
     from paimonlab.catalog import engine_requests as engine_requests
     from paimonlab.catalog import engine_statements as engine_statements
+    from paimonlab.catalog import foreign_tables as foreign_tables
     from paimonlab.catalog import global_tables as global_tables
     from paimonlab.catalog import iceberg_catalogs as iceberg_catalogs
     from paimonlab.catalog import loading as loading
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from paimonlab.catalog import migrating_tables as migrating_tables
     from paimonlab.catalog import replacing as replacing
     from paimonlab.catalog import serving as serving
+    from paimonlab.catalog import text_folders as text_folders
     from paimonlab.catalog.catalog import Catalog
     from paimonlab.catalog.connecting import connect
     from paimonlab.catalog.filesystem import FileSystemCatalog
@@ -35,6 +37,7 @@ __getattr__, __dir__ = attributes_on_use(
     "column_types",
     "engine_requests",
     "engine_statements",
+    "foreign_tables",
     "global_tables",
     "iceberg_catalogs",
     "loading",
@@ -42,6 +45,7 @@ __getattr__, __dir__ = attributes_on_use(
     "migrating_tables",
     "replacing",
     "serving",
+    "text_folders",
     Catalog="catalog",
     FileSystemCatalog="filesystem",
     connect="connecting",

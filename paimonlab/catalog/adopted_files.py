@@ -5,7 +5,8 @@ Source: apache/paimon@1.4.2 ``org.apache.paimon.migrate.FileMetaUtils``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -24,7 +25,7 @@ from paimonlab.spec.predicates.predicate import ColumnStats
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.data_types import AtomicType, DataField, TypeRoot
 from paimonlab.spec.types.text import format_type
-from paimonlab.storage import join
+from paimonlab.storage import FileIO, join
 from paimonlab.table.inside import definition_of, store_of
 
 if TYPE_CHECKING:
@@ -67,9 +68,10 @@ def partition_columns(
     return columns
 
 
-def messages_of(table: Table, files: Sequence[PlannedFile]) -> list[CommitMessage]:
+def messages_of(
+    table: Table, files: Sequence[PlannedFile], metas: Sequence[DataFileMeta]
+) -> list[CommitMessage]:
     """Return what adds files to a table where they are by now, a message per partition."""
-    metas = list(_metas(table, files))
     partitions = [EMPTY_ROW] * len(files)
     if table.partition_keys:
         types = [field.type for field in definition_of(table).partition_fields]
@@ -83,24 +85,38 @@ def messages_of(table: Table, files: Sequence[PlannedFile]) -> list[CommitMessag
     ]
 
 
-def _metas(table: Table, files: Sequence[PlannedFile]) -> Iterator[DataFileMeta]:
-    """Describe files by their footers, at their new places."""
-    store = store_of(table)
-    fields = [
-        field
-        for field in table.schema.fields
-        if isinstance(field.type, AtomicType) and field.name not in table.partition_keys
-    ]
-    now = local_time_millis()
-    for file in files:
-        path = join(store.layout.table_path, file.target)
-        opened = open_input(store.file_io, path, expected_rows=file.row_count)
+@dataclass(frozen=True, slots=True)
+class FileDescriber:
+    """Describes files by their footers, at their new places; picklable."""
+
+    file_io: FileIO
+    """The table's store."""
+    table_path: str
+    schema_id: int
+    fields: Sequence[DataField]
+    """Of which there may be statistics."""
+
+    @classmethod
+    def of(cls, table: Table) -> FileDescriber:
+        """Make one for the files of a table."""
+        store = store_of(table)
+        fields = [
+            field
+            for field in table.schema.fields
+            if isinstance(field.type, AtomicType) and field.name not in table.partition_keys
+        ]
+        return cls(store.file_io, store.layout.table_path, table.schema.id, fields)
+
+    def __call__(self, file: PlannedFile) -> DataFileMeta:
+        """Describe one."""
+        path = join(self.table_path, file.target)
+        opened = open_input(self.file_io, path, expected_rows=file.row_count)
         try:
-            groups = opened.group_stats(fields) if isinstance(opened, OpenFile) else {}
-            stats, names = _stats(groups, fields, file.row_count)
+            groups = opened.group_stats(self.fields) if isinstance(opened, OpenFile) else {}
+            stats, names = _stats(groups, self.fields, file.row_count)
         finally:
             opened.close()
-        yield DataFileMeta(
+        return DataFileMeta(
             file_name=path.rpartition("/")[2],
             file_size_bytes=file.size_bytes,
             row_count=file.row_count,
@@ -108,8 +124,8 @@ def _metas(table: Table, files: Sequence[PlannedFile]) -> Iterator[DataFileMeta]
             value_stats_cols=names,
             min_sequence_number=0,
             max_sequence_number=0,
-            schema_id=table.schema.id,
-            creation_time_millis=now,
+            schema_id=self.schema_id,
+            creation_time_millis=local_time_millis(),
             delete_row_count=0,
             file_source=FileSource.APPEND,
         )

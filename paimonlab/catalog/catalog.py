@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from paimonlab.spec.schema.change_kinds import SchemaChange
     from paimonlab.table.format_tables import FormatTable
     from paimonlab.table.system import SystemTable
+    from paimonlab.workers import Workers
 
 MAX_COLUMNS = 20_000
 """How many columns a table may have, unless more are asked for."""
@@ -565,6 +566,7 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
         comment: str | None = None,
         dry_run: bool = False,
         progress: Progress | None = None,
+        workers: Workers | None = None,
     ) -> FolderMigration:
         """Make an append table of a Hive table of Parquet or ORC files, as of a folder of them.
 
@@ -580,6 +582,9 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
             moved where the name stays.
         options, comment, dry_run, progress
             As in `migrate_folder`.
+        workers
+            What moves or copies files, as the executors of an engine; None: threads of this
+            process.
 
         Returns
         -------
@@ -595,7 +600,7 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
         SchemaError, CorruptDataError
             As in `migrate_folder`.
         """
-        del target, moves, options, comment, dry_run, progress
+        del target, moves, options, comment, dry_run, progress, workers
         raise UnsupportedError(
             f"migrating the Hive table {source}",
             "the catalog is in no Hive metastore; migrate its folder by catalog.migrate_folder",

@@ -25,6 +25,7 @@ from paimonlab.catalog.copying import (
     definition_like,
     is_same,
     opened,
+    rows_to,
 )
 from paimonlab.catalog.names import parse
 from paimonlab.errors import (
@@ -39,10 +40,14 @@ from paimonlab.spec.options.given import OptionValue, text_options
 from paimonlab.spec.row_digest import RowDigest
 from paimonlab.spec.schema.definition import Schema
 from paimonlab.spec.snapshot import CommitKind, Snapshot
-from paimonlab.table.inside import definition_of, store_of, writable
+from paimonlab.table.compacting.request import CompactRequest
+from paimonlab.table.compacting.verb import compact_table
+from paimonlab.table.inside import store_of, writable
 from paimonlab.table.reading.scan import Scan
 from paimonlab.table.table import Table
-from paimonlab.table.writing.overwriting import overwrite
+from paimonlab.table.writing.by_workers import digest_of_scan, writes_where_it_reads
+from paimonlab.table.writing.overwriting import check_overwrite, commit_overwrite, overwrite
+from paimonlab.workers import Workers, side_by_side
 
 STATE = "cloned.state"
 """Property of a snapshot: which rows of which table it has."""
@@ -93,6 +98,8 @@ class CloneRequest:
     verify: bool = True
     dry_run: bool = False
     progress: Progress | None = None
+    workers: Workers = side_by_side
+    """What reads and writes rows, and compares them."""
 
 
 def clone(
@@ -204,11 +211,14 @@ class _Work:
         if clone.is_done:
             if not self.request.verify:
                 return replace(clone, snapshot=target.snapshot)
-            rows = _read(scan, progress)
+            rows = self._read(scan, clone.source, progress)
             if rows == self._rows_of(target, target.snapshot, scan):
                 return replace(clone, rows=rows.rows, snapshot=target.snapshot, is_compared=True)
-        rows = _nothing(scan)
-        committed = self._filled(target, planned, rows, progress)
+        if self._are_workers(scan):
+            rows, committed = self._filled_by_workers(target, planned, progress)
+        else:
+            rows = _nothing(scan)
+            committed = self._filled(target, planned, rows, progress)
         if self.request.verify:
             there = self._rows_of(target, committed, scan)
             if there != rows:
@@ -253,16 +263,56 @@ class _Work:
             partition=None,
             dynamic=is_partial,
             emptied=self._matching(target) if is_partial else frozenset(),
-            properties={
-                STATE: planned.state,
-                _SOURCE: planned.clone.source,
-                _SNAPSHOT: str(planned.clone.source_snapshot),
-            },
+            properties=_properties(planned),
         )
-        if definition_of(target).bucket_mode is BucketMode.POSTPONE_MODE:
-            target.compact()  # until then nobody sees the rows
-            return target.snapshot
-        return committed
+        return self._with_buckets(target, committed)
+
+    def _filled_by_workers(
+        self, target: Table, planned: _Planned, progress: Progress | None
+    ) -> tuple[RowDigest, Snapshot | None]:
+        """Do what `_filled` does, with rows that are never here; return which rows there are."""
+        scan, source = planned.scan, planned.clone.source
+        if target.snapshot is None and not scan.plan().splits:
+            return _nothing(scan), None
+        definition, store = writable(target)
+        is_partial = self.request.where is not None
+        check_overwrite(definition, replaces_all=not is_partial)
+        emptied = self._matching(target) if is_partial else None
+        workers = self.request.workers
+        written = rows_to(target, scan, f"cloning {source}", progress, workers)
+        committed = commit_overwrite(
+            definition,
+            store,
+            written.messages,
+            partitions=emptied,
+            properties=_properties(planned),
+            workers=workers,
+        )
+        rows = written.rows
+        if self.request.verify and not writes_where_it_reads(definition):
+            rows = self._read(scan, source, None)  # rows came from there by way of others
+        return rows, self._with_buckets(target, committed)
+
+    def _with_buckets(self, target: Table, committed: Snapshot) -> Snapshot:
+        """Give rows that wait for their buckets these: until then nobody sees them."""
+        definition, store = writable(target)
+        if definition.bucket_mode is not BucketMode.POSTPONE_MODE:
+            return committed
+        request = CompactRequest(workers=self.request.workers)
+        return compact_table(definition, store, request).snapshot or committed
+
+    def _are_workers(self, scan: Scan) -> bool:
+        """Whether workers read; splits of two branches are not read alike, and so not by them."""
+        return self.request.workers.divides and scan.fallback is None
+
+    def _read(self, scan: Scan, table: str, progress: Progress | None) -> RowDigest:
+        if self._are_workers(scan):
+            what = f"comparing {table}"
+            return digest_of_scan(scan, workers=self.request.workers, what=what)
+        seen = _nothing(scan)
+        for batch in scan.to_batches(progress=progress):
+            seen.add(batch)
+        return seen
 
     def _matching(self, target: Table) -> frozenset[bytes]:
         """Return the partitions of the target for which the condition is true."""
@@ -273,20 +323,20 @@ class _Work:
         """Read what the target has of the rows of its source."""
         if at is None:
             return _nothing(source)
-        return _read(
-            target.scan(list(source.columns), where=self.request.where, snapshot=at.id), None
-        )
+        there = target.scan(list(source.columns), where=self.request.where, snapshot=at.id)
+        return self._read(there, target.name, None)
 
 
 def _nothing(scan: Scan) -> RowDigest:
     return RowDigest([scan.schema.field(name).type for name in scan.columns])
 
 
-def _read(scan: Scan, progress: Progress | None) -> RowDigest:
-    seen = _nothing(scan)
-    for batch in scan.to_batches(progress=progress):
-        seen.add(batch)
-    return seen
+def _properties(planned: _Planned) -> dict[str, str]:
+    return {
+        STATE: planned.state,
+        _SOURCE: planned.clone.source,
+        _SNAPSHOT: str(planned.clone.source_snapshot),
+    }
 
 
 def _state(table: Table, snapshot: Snapshot | None, where: str | None) -> str:

@@ -16,20 +16,25 @@ from msgspec import Struct, structs
 
 from paimonlab.catalog.names import parse
 from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.progress import counting
 from paimonlab.spec.predicates.predicate import columns
 from paimonlab.spec.schema.definition import Schema, TableSchema
 from paimonlab.spec.types.text import format_type
 from paimonlab.storage.schemes import store_kind
-from paimonlab.table import system
-from paimonlab.table.inside import store_of
+from paimonlab.table import system, writing
+from paimonlab.table.committing.users import new_user
+from paimonlab.table.inside import definition_of, store_of, writable
 from paimonlab.table.reading.conditions import bound
+from paimonlab.workers import Workers, side_by_side
 
 if TYPE_CHECKING:
     from paimonlab.progress import Progress
     from paimonlab.spec.snapshot import Snapshot
     from paimonlab.spec.types.data_types import DataField, DataType
+    from paimonlab.table.reading.scan import Scan
     from paimonlab.table.system import SystemTable
     from paimonlab.table.table import Table
+    from paimonlab.table.writing.by_workers import WrittenRows
 
 
 class CopyingCatalog(Protocol):
@@ -198,6 +203,7 @@ def copy_rows(
     dry_run: bool = False,
     progress: Progress | None = None,
     with_options: Callable[[Table], Table] | None = None,
+    workers: Workers = side_by_side,
 ) -> TableCopy:
     """Do what `copy_table` does, from one catalog into another.
 
@@ -209,6 +215,8 @@ def copy_rows(
         Whether also a table with partitions is replaced as a whole.
     with_options
         Gives the tables options for this copy; a new table does not get them as its own.
+    workers
+        What reads and writes; where a fallback branch has rows this process does.
 
     Returns
     -------
@@ -245,13 +253,61 @@ def copy_rows(
     if done.rows == 0 and (is_dynamic or (is_whole and written.snapshot is None)):
         return done
     try:
-        rows = scan.to_batches(progress=progress)
-        snapshot = written.overwrite(rows, dynamic=is_dynamic)
+        if workers.divides and scan.fallback is None:
+            check = writing.overwriting.check_overwrite
+            check(definition_of(written), replaces_all=not is_dynamic)
+            partitions = frozenset[bytes]() if is_dynamic else None
+            made = rows_to(written, scan, f"copying {source}", progress, workers)
+            snapshot = writing.overwriting.commit_overwrite(
+                *writable(written), made.messages, partitions=partitions, workers=workers
+            )
+        else:
+            rows = scan.to_batches(progress=progress)
+            snapshot = written.overwrite(rows, dynamic=is_dynamic)
     except BaseException:
         if is_new and written.snapshot is None:
             other.drop_table(target)
         raise
     return structs.replace(done, snapshot=snapshot)
+
+
+def rows_to(
+    table: Table, scan: Scan, what: str, progress: Progress | None, workers: Workers
+) -> WrittenRows:
+    """Let workers write the rows of a scan into new files of a table.
+
+    Parameters
+    ----------
+    table
+        That is going to have them.
+    scan
+        What is read.
+    what
+        Which work it is, in words.
+    progress
+        Is called as files are read.
+    workers
+        What reads and writes.
+
+    Returns
+    -------
+    WrittenRows
+        What a commit takes.
+    """
+    splits = scan.plan().splits
+    more = counting(progress, sum(len(split.files) for split in splits), "files")
+    definition, store = writable(table)
+    return writing.by_workers.write_by_workers(
+        definition,
+        store,
+        splits,
+        writing.by_workers.SplitRows(scan.read_plan(), scan.store.file_io),
+        scan.columns,
+        workers=workers,
+        what=what,
+        user=new_user(definition.options),
+        done=lambda split: more(len(split.files)),
+    )
 
 
 def _unchanged(table: Table) -> Table:

@@ -6,13 +6,17 @@ Nothing of pyiceberg or deltalake is imported: who has such a table has the libr
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Protocol, TypeAlias
 
 import pyarrow as pa
 
 from paimonlab.catalog.text_folders import TextFolder
-from paimonlab.errors import UnsupportedError
+from paimonlab.errors import DataError, UnsupportedError
+
+RowsPart: TypeAlias = Callable[[], Iterable[pa.RecordBatch]]
+"""Reads some rows of a table, with the columns of the others; picklable."""
 
 
 class ForeignTable(Protocol):
@@ -54,6 +58,10 @@ class ForeignTable(Protocol):
 
     def rows(self) -> pa.RecordBatchReader:
         """Read the rows, in pieces."""
+        ...
+
+    def parts(self) -> Sequence[RowsPart]:
+        """Return what reads all rows, each some of them, in any order."""
         ...
 
 
@@ -132,6 +140,13 @@ class _IcebergTable:
     def rows(self) -> pa.RecordBatchReader:
         return self._scan.to_arrow_batch_reader()
 
+    def parts(self) -> Sequence[RowsPart]:
+        if self._snapshot is None:
+            return []
+        scan, table = self._scan, self._table
+        how = (table.metadata, table.io, scan.projection(), scan.row_filter)
+        return [partial(_rows_of_task, task, *how) for task in scan.plan_files()]
+
 
 class _DeltaTable:
     """A table of deltalake, at the version that it was opened with."""
@@ -174,6 +189,10 @@ class _DeltaTable:
     def rows(self) -> pa.RecordBatchReader:
         return self._dataset().scanner().to_reader()
 
+    def parts(self) -> Sequence[RowsPart]:
+        dataset = self._dataset()
+        return [partial(_rows_of_file, file, dataset.schema) for file in dataset.get_fragments()]
+
     def _dataset(self) -> Any:
         try:
             return self._table.to_pyarrow_dataset()
@@ -184,3 +203,61 @@ class _DeltaTable:
                 f"reading {self.name}",
                 f"deltalake says: {error}. Spark reads it: CREATE TABLE … AS SELECT",
             ) from error
+
+
+def _rows_of_task(task: Any, *how: Any) -> Iterator[pa.RecordBatch]:
+    """Read a file of an Iceberg table, without the rows that were deleted."""
+    from pyiceberg.io.pyarrow import ArrowScan  # noqa: PLC0415 - only who has such tables has it
+
+    return ArrowScan(*how).to_record_batches([task])
+
+
+def _rows_of_file(file: Any, schema: pa.Schema) -> pa.RecordBatchReader:
+    """Read a file of a Delta table, with the columns that the names of folders have."""
+    return file.scanner(schema=schema).to_reader()
+
+
+def open_delta(folder: str) -> Any:
+    """Open the newest version of a Delta table.
+
+    Raises
+    ------
+    DataError
+        If there is none.
+    UnsupportedError
+        If deltalake is not installed.
+    """
+    try:
+        from deltalake import DeltaTable  # noqa: PLC0415 - only who has such tables has it
+        from deltalake.exceptions import DeltaError  # noqa: PLC0415
+    except ImportError as error:
+        raise UnsupportedError("a Delta table", "it needs: pip install deltalake") from error
+    try:
+        return DeltaTable(folder)
+    except DeltaError as error:
+        raise DataError(f"{folder}: {error}") from error
+
+
+def open_iceberg(metadata: str) -> Any:
+    """Open an Iceberg table by its metadata.
+
+    Parameters
+    ----------
+    metadata
+        Its file ``….metadata.json``, or a folder whose ``metadata/version-hint.text`` names it.
+
+    Raises
+    ------
+    DataError
+        If there is none.
+    UnsupportedError
+        If pyiceberg is not installed.
+    """
+    try:
+        from pyiceberg.table import StaticTable  # noqa: PLC0415 - as for Delta
+    except ImportError as error:
+        raise UnsupportedError("an Iceberg table", "it needs: pip install pyiceberg") from error
+    try:
+        return StaticTable.from_metadata(metadata)
+    except Exception as error:  # errors of pyiceberg have no class of their own
+        raise DataError(f"{metadata}: {error}") from error

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import errno
 import uuid
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +25,7 @@ import msgspec
 import pyarrow as pa
 
 from paimonlab.catalog.adopted_files import (
+    FileDescriber,
     PlannedFile,
     messages_of,
     partition_columns,
@@ -43,19 +45,24 @@ from paimonlab.errors import (
 )
 from paimonlab.formats.foreign_files import rows_of
 from paimonlab.metadata.layout import MIGRATION_PLAN
+from paimonlab.progress import counting
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.decoding import ready
 from paimonlab.spec.external_paths import folder_of, scheme_of
 from paimonlab.spec.iceberg.options import IcebergPlace
+from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.options.given import OptionValue
 from paimonlab.spec.partitions.folders import PartitionOptions, bucket_path, partition_paths
+from paimonlab.spec.row_digest import RowDigest
 from paimonlab.spec.schema.definition import Schema
 from paimonlab.spec.types.arrow import arrow_schema
 from paimonlab.spec.types.data_types import DataType, with_nullable
 from paimonlab.spec.types.text import format_type
 from paimonlab.storage import FileIO, join
 from paimonlab.table.committing.failures import files_deleted_on_failure
-from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.inside import definition_of, store_of, writable
+from paimonlab.table.writing.by_workers import digest_of_scan, write_by_workers
+from paimonlab.workers import Workers, side_by_side
 
 if TYPE_CHECKING:
     from paimonlab.progress import Progress
@@ -113,6 +120,9 @@ class FolderMigration:
     """Whether one that was killed is gone on with."""
     snapshot: Snapshot | None = None
     """What was committed; None: nothing, or it was a dry run."""
+    is_compared: bool = False
+    """Whether copies were read again, and have the bytes of the files; or, where rows were written
+    anew into a table without others, the rows of the files."""
     is_dry_run: bool = False
 
     @property
@@ -150,6 +160,7 @@ def migrate_folder(  # noqa: PLR0913 - as the verb of the catalog
     read: Callable[[FileIO, str, Progress | None], Folder] = read_folder,
     finish: Callable[[], object] | None = None,
     columns_if_empty: Mapping[str, DataType] | None = None,
+    workers: Workers = side_by_side,
 ) -> FolderMigration:
     """Make an append table of a folder of files; see `Catalog.migrate_folder`.
 
@@ -162,12 +173,16 @@ def migrate_folder(  # noqa: PLR0913 - as the verb of the catalog
         that.
     columns_if_empty
         The columns of the table where there are no files to tell; None: there have to be some.
+    workers
+        What moves or copies files, or writes their rows.
     """
     folder = _absolute(source)
     is_new = not catalog.has_table(target)
     io = catalog.file_io.within(folder)
     if not is_new and (plan := _unfinished(catalog.table(target))) is not None:
-        return _resumed(catalog, target, plan, folder, finish, moves=moves, progress=progress)
+        return _resumed(
+            catalog, target, plan, folder, finish, moves=moves, progress=progress, workers=workers
+        )
     found = read(io, folder, progress)
     partition_fields = partition_types_of(found.partition_keys, found.files, partition_types or {})
     definition = columns_of(found, folder, partition_fields, columns_if_empty)
@@ -225,8 +240,8 @@ def migrate_folder(  # noqa: PLR0913 - as the verb of the catalog
         raise SchemaError(f"{target}: another migration into it is not finished")
     migration = replace(migration, files=plan.files)
     if is_rewritten:
-        return _written_anew(catalog, table, plan, migration, progress)
-    return _done(table, plan, migration, progress, finish)
+        return _written_anew(catalog, table, plan, migration, progress, workers)
+    return _done(table, plan, migration, progress, finish, workers)
 
 
 def unfinished_source(catalog: _Catalog, target: str) -> str | None:
@@ -267,6 +282,7 @@ def _resumed(
     *,
     moves: bool,
     progress: Progress | None,
+    workers: Workers,
 ) -> FolderMigration:
     table = catalog.table(target)
     if (plan.source, plan.moves) != (folder, moves):
@@ -287,8 +303,8 @@ def _resumed(
         is_resumed=True,
     )
     if plan.rewrites:
-        return _written_anew(catalog, table, plan, migration, progress)
-    return _done(table, plan, migration, progress, finish)
+        return _written_anew(catalog, table, plan, migration, progress, workers)
+    return _done(table, plan, migration, progress, finish, workers)
 
 
 def _done(
@@ -297,18 +313,19 @@ def _done(
     migration: FolderMigration,
     progress: Progress | None,
     finish: Callable[[], object] | None,
+    workers: Workers,
 ) -> FolderMigration:
     store = store_of(table)
     io = _reaching(store.file_io.within(plan.source), plan.files)
-    sizes = dict[str, int]()
-    for number, file in enumerate(plan.files):
-        target = join(store.layout.table_path, file.target)
-        if _transferred(io, file, target, moves=plan.moves):
-            sizes[target] = file.size_bytes
-        if progress is not None:
-            progress(number + 1, len(plan.files), "files")
-    io.sync_files(sizes)
-    messages = messages_of(table, plan.files)
+    more = counting(progress, len(plan.files), "files")
+    taken = workers(
+        _Taking(io, FileDescriber.of(table), plan.moves),
+        plan.files,
+        what=f"{'moving' if plan.moves else 'copying'} files of {plan.source}",
+        size=None if plan.moves else _size_of,
+        done=lambda _: more(1),
+    )
+    messages = messages_of(table, plan.files, [meta for meta, _ in taken])
     snapshot = table.commit(messages, user=plan.user, identifier=_IDENTIFIER)
     if snapshot is not None and snapshot.delta_record_count != migration.row_count:
         raise CorruptMetadataError(
@@ -320,7 +337,8 @@ def _done(
     store.file_io.delete(_plan_path(table))
     if plan.moves:
         _delete_empty(io, plan)
-    return replace(migration, snapshot=snapshot)
+    is_compared = all(is_copied for _, is_copied in taken)
+    return replace(migration, snapshot=snapshot, is_compared=is_compared)
 
 
 def _reaching(io: FileIO, files: Sequence[PlannedFile] | Sequence[FolderFile]) -> FileIO:
@@ -329,13 +347,33 @@ def _reaching(io: FileIO, files: Sequence[PlannedFile] | Sequence[FolderFile]) -
     return io.within(*sorted({path.rpartition("/")[0] for path in paths}))
 
 
+@dataclass(frozen=True, slots=True)
+class _Taking:
+    """Brings a file to its place, durably, and describes it there; picklable."""
+
+    io: FileIO
+    """In which all files can be read."""
+    described: FileDescriber
+    moves: bool
+
+    def __call__(self, file: PlannedFile) -> tuple[DataFileMeta, bool]:
+        """Return whether it was copied, too."""
+        target = join(self.described.table_path, file.target)
+        is_copied = _transferred(self.io, file, target, moves=self.moves)
+        return self.described(file), is_copied
+
+
+def _size_of(file: PlannedFile) -> int:
+    return file.size_bytes
+
+
 def _transferred(io: FileIO, file: PlannedFile, target: str, *, moves: bool) -> bool:
-    """Bring a file to its place; False if it is there already.
+    """Bring a file to its place; True if it was copied now, durably, and the copy compared.
 
     Raises
     ------
     CorruptDataError
-        If the file is not as it was when it was planned.
+        If the file is not as it was when it was planned, or its copy has other bytes.
     """
     if io.has_file(target):
         if io.size_bytes(target) == file.size_bytes:
@@ -355,10 +393,24 @@ def _transferred(io: FileIO, file: PlannedFile, target: str, *, moves: bool) -> 
                 ) from error
             raise
         return False
+    checksum = 0
     with io.open_input(file.source) as read, io.open_output(target) as written:
         while data := read.read(_COPY_BYTES):
+            checksum = zlib.crc32(data, checksum)
             written.write(data)
+    io.sync_files({target: file.size_bytes})
+    if _checksum(io, target) != checksum:
+        io.delete(target)  # who goes on takes a file of this size for a copy
+        raise CorruptDataError(target, f"it has not the bytes of {file.source}; copy it again")
     return True
+
+
+def _checksum(io: FileIO, path: str) -> int:
+    checksum = 0
+    with io.open_input(path) as read:
+        while data := read.read(_COPY_BYTES):
+            checksum = zlib.crc32(data, checksum)
+    return checksum
 
 
 def _check_unchanged(io: FileIO, file: PlannedFile) -> None:
@@ -450,11 +502,16 @@ def _written_anew(
     plan: _Plan,
     migration: FolderMigration,
     progress: Progress | None,
+    workers: Workers,
 ) -> FolderMigration:
     """Write the rows of files in folders of partitions, in one commit, at most once."""
     store = store_of(table)
     try:
-        snapshot = _committed(table, plan) or _rows_committed(table, plan, migration, progress)
+        snapshot, is_compared = _committed(table, plan), False
+        if snapshot is None:
+            verb = _rows_committed_by(workers) if workers.divides else _rows_committed
+            snapshot, rows = verb(table, plan, migration, progress)
+            is_compared = _compared(table, snapshot, rows, plan, workers)
     except (CommitOutcomeUnknownError, PostCommitError):
         raise  # whoever goes on with the plan finds out
     except BaseException:
@@ -463,7 +520,29 @@ def _written_anew(
             catalog.drop_table(table.name)
         raise
     store.file_io.delete(_plan_path(table))
-    return replace(migration, snapshot=snapshot)
+    return replace(migration, snapshot=snapshot, is_compared=is_compared)
+
+
+def _compared(
+    table: Table, snapshot: Snapshot | None, rows: RowDigest, plan: _Plan, workers: Workers
+) -> bool:
+    """Compare the rows of a table that had none before; False if it had some.
+
+    Raises
+    ------
+    CorruptDataError
+        If they differ.
+    """
+    if snapshot is None or snapshot.total_record_count != rows.rows:
+        return False
+    scan = table.scan(snapshot=snapshot.id)
+    there = digest_of_scan(scan, workers=workers, what=f"comparing {table.name}")
+    if there != rows:
+        raise CorruptDataError(
+            store_of(table).layout.table_path,
+            f"{table.name} has {there.rows:,} rows that are not the {rows.rows:,} of {plan.source}",
+        )
+    return True
 
 
 def _committed(table: Table, plan: _Plan) -> Snapshot | None:
@@ -475,33 +554,83 @@ def _committed(table: Table, plan: _Plan) -> Snapshot | None:
 
 def _rows_committed(
     table: Table, plan: _Plan, migration: FolderMigration, progress: Progress | None
-) -> Snapshot | None:
+) -> tuple[Snapshot | None, RowDigest]:
     io = _reaching(store_of(table).file_io.within(plan.source), plan.files)
     schema = arrow_schema(table.schema.fields)
     values = partition_values(table, plan.files)
-    count = 0
+    seen = RowDigest([field.type for field in table.schema.fields])
 
     def rows() -> Iterator[pa.RecordBatch]:
-        nonlocal count
         for number, file in enumerate(plan.files):
             _check_unchanged(io, file)
             constants = dict(zip(migration.partition_keys, values[number], strict=True))
             for batch in rows_of(io, file.source):
-                count += batch.num_rows
-                yield _with_constants(batch, constants, schema)
+                whole = _with_constants(batch, constants, schema)
+                seen.add(whole)
+                yield whole
             if progress is not None:
                 progress(number + 1, len(plan.files), "files")
 
     writer = table.new_writer(user=plan.user)
     try:
         writer.write(pa.RecordBatchReader.from_batches(schema, rows()))
-        _check_count(migration, count)
+        _check_count(migration, seen.rows)
         messages = writer.prepare_commit(_IDENTIFIER)
     except BaseException:
         writer.abort()
         raise
     with files_deleted_on_failure(definition_of(table), store_of(table), messages):
-        return table.commit(messages, user=plan.user, identifier=_IDENTIFIER)
+        return table.commit(messages, user=plan.user, identifier=_IDENTIFIER), seen
+
+
+def _rows_committed_by(
+    workers: Workers,
+) -> Callable[[Table, _Plan, FolderMigration, Progress | None], tuple[Snapshot | None, RowDigest]]:
+    """Return what does as `_rows_committed`, with rows that are never here."""
+
+    def commit(
+        table: Table, plan: _Plan, migration: FolderMigration, progress: Progress | None
+    ) -> tuple[Snapshot | None, RowDigest]:
+        definition, store = writable(table)
+        schema = arrow_schema(table.schema.fields)
+        values = partition_values(table, plan.files)
+        more = counting(progress, len(plan.files), "files")
+        written = write_by_workers(
+            definition,
+            store,
+            [
+                (file, dict(zip(migration.partition_keys, one, strict=True)))
+                for file, one in zip(plan.files, values, strict=True)
+            ],
+            _Rows(_reaching(store.file_io.within(plan.source), plan.files), schema),
+            schema.names,
+            workers=workers,
+            what=f"migrating {plan.source}",
+            user=plan.user,
+            done=lambda _: more(1),
+        )
+        with files_deleted_on_failure(definition, store, written.messages):
+            _check_count(migration, written.rows.rows)
+            landed = table.commit(written.messages, user=plan.user, identifier=_IDENTIFIER)
+        return landed, written.rows
+
+    return commit
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Reads the rows of a file with those of its folder; picklable."""
+
+    io: FileIO
+    schema: pa.Schema
+
+    def __call__(
+        self, job: tuple[PlannedFile, Mapping[str, pa.Scalar]]
+    ) -> Iterator[pa.RecordBatch]:
+        file, constants = job
+        _check_unchanged(self.io, file)
+        for batch in rows_of(self.io, file.source):
+            yield _with_constants(batch, constants, self.schema)
 
 
 def _check_count(migration: FolderMigration, count: int) -> None:

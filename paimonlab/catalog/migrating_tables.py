@@ -15,15 +15,24 @@ import pyarrow as pa
 
 from paimonlab.catalog.cloning import STATE, last_commit_of_rows
 from paimonlab.catalog.copying import CopyingCatalog, opened
-from paimonlab.catalog.foreign_tables import ForeignTable, foreign_table
+from paimonlab.catalog.foreign_tables import ForeignTable, RowsPart, foreign_table
 from paimonlab.catalog.names import parse
 from paimonlab.errors import CorruptDataError, SchemaError, UnsupportedError
+from paimonlab.progress import counting
 from paimonlab.spec.row_digest import RowDigest
 from paimonlab.spec.schema.definition import Schema
 from paimonlab.spec.types.arrow import from_arrow
 from paimonlab.spec.types.data_types import DataField, DataType, with_nullable
 from paimonlab.spec.types.text import format_type
-from paimonlab.table.inside import store_of
+from paimonlab.table.committing.users import new_user
+from paimonlab.table.inside import store_of, writable
+from paimonlab.table.writing.by_workers import (
+    digest_by_workers,
+    digest_of_scan,
+    write_by_workers,
+)
+from paimonlab.table.writing.overwriting import commit_overwrite
+from paimonlab.workers import Workers, side_by_side
 
 if TYPE_CHECKING:
     from paimonlab.progress import Progress
@@ -56,7 +65,7 @@ class TableMigration:
     is_dry_run: bool = False
 
 
-def migrate_table(
+def migrate_table(  # noqa: PLR0913 - as the verb of the catalog
     catalog: CopyingCatalog,
     source: Any,
     target: str,
@@ -68,8 +77,12 @@ def migrate_table(
     verify: bool,
     dry_run: bool,
     progress: Progress | None,
+    workers: Workers = side_by_side,
 ) -> TableMigration:
-    """Write the rows of another format's table; see `Catalog.migrate_table`."""
+    """Write the rows of another format's table; see `Catalog.migrate_table`.
+
+    What is read, written and compared by ``workers`` is divided by the files of the source.
+    """
     found = foreign_table(source)
     types = _types(found, primary_keys)
     keys = tuple(found.partition_keys if partition_keys is None else partition_keys)
@@ -94,7 +107,8 @@ def migrate_table(
         present = catalog.create_table(
             target, Schema(_fields(types, found), keys, primary_keys, options or {}, comment)
         )
-    return _written(present, found, done, verifies=verify, progress=progress)
+    verb = _WrittenByWorkers(workers) if workers.divides else _written
+    return verb(present, found, done, verifies=verify, progress=progress)
 
 
 def _types(found: ForeignTable, primary_keys: Sequence[str]) -> dict[str, DataType]:
@@ -165,9 +179,7 @@ def _written(
 
     def rows() -> Iterator[pa.RecordBatch]:
         for batch in found.rows():
-            taken = pa.RecordBatch.from_arrays(
-                [batch.column(field.name).cast(field.type) for field in schema], schema=schema
-            )
+            taken = _shaped(batch, schema)
             seen.add(taken)
             yield taken
             if progress is not None:
@@ -184,14 +196,92 @@ def _written(
             dynamic=False,
             properties={STATE: found.state, _SOURCE: found.table_id},
         )
-        if seen.rows != done.rows:
-            raise CorruptDataError(
-                store_of(table).layout.table_path,
-                f"{seen.rows:,} rows were read of {found.name}, which counts {done.rows:,}",
-            )
+        _check_count(table, found, seen, done)
     if verifies:
         _check_rows(table, committed, names, seen, found)
     return replace(done, snapshot=committed, is_compared=verifies)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Reads some rows with the types of the table; picklable."""
+
+    schema: pa.Schema
+
+    def __call__(self, part: RowsPart) -> Iterator[pa.RecordBatch]:
+        for batch in part():
+            yield _shaped(batch, self.schema)
+
+
+def _shaped(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    columns = [batch.column(field.name).cast(field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+@dataclass(frozen=True, slots=True)
+class _WrittenByWorkers:
+    """Does what `_written` does, with rows that are never here."""
+
+    workers: Workers
+
+    def __call__(
+        self,
+        table: Table,
+        found: ForeignTable,
+        done: TableMigration,
+        *,
+        verifies: bool,
+        progress: Progress | None,
+    ) -> TableMigration:
+        names = list(done.columns)
+        read = _Rows(pa.schema([table.arrow_schema.field(name) for name in names]))
+        types = [table.schema.field(name).type for name in names]
+        committed, seen = table.snapshot, RowDigest(types)
+        what = f"migrating {found.name}"
+        if done.is_done:
+            if verifies:
+                seen = digest_by_workers(
+                    found.parts(), read, types, workers=self.workers, what=what
+                )
+        elif done.rows or committed is not None:
+            parts = found.parts()
+            definition, store = writable(table)
+            more = counting(progress, len(parts), "files")
+            written = write_by_workers(
+                definition,
+                store,
+                parts,
+                read,
+                names,
+                workers=self.workers,
+                what=what,
+                user=new_user(definition.options),
+                done=lambda _: more(1),
+            )
+            seen = written.rows
+            committed = commit_overwrite(
+                definition,
+                store,
+                written.messages,
+                properties={STATE: found.state, _SOURCE: found.table_id},
+                workers=self.workers,
+            )
+            _check_count(table, found, seen, done)
+        if verifies:
+            there = RowDigest(types)
+            if committed is not None:
+                scan = table.scan(names, snapshot=committed.id)
+                there = digest_of_scan(scan, workers=self.workers, what=f"comparing {table.name}")
+            _check_same(table, there, seen, found)
+        return replace(done, snapshot=committed, is_compared=verifies)
+
+
+def _check_count(table: Table, found: ForeignTable, seen: RowDigest, done: TableMigration) -> None:
+    if seen.rows != done.rows:
+        raise CorruptDataError(
+            store_of(table).layout.table_path,
+            f"{seen.rows:,} rows were read of {found.name}, which counts {done.rows:,}",
+        )
 
 
 def _check_rows(
@@ -212,6 +302,10 @@ def _check_rows(
     if committed is not None:
         for batch in table.scan(names, snapshot=committed.id).to_batches():
             there.add(batch)
+    _check_same(table, there, seen, found)
+
+
+def _check_same(table: Table, there: RowDigest, seen: RowDigest, found: ForeignTable) -> None:
     if there != seen:
         keys = ", ".join(table.primary_keys)
         why = f"; keys ({keys}) may be there more than once" if keys else ""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -136,19 +137,25 @@ class TextFolder:
 
     def rows(self) -> pa.RecordBatchReader:
         """Read the rows, file by file."""
-        return pa.RecordBatchReader.from_batches(self.schema, self._batches())
+        batches = (batch for part in self.parts() for batch in part())
+        return pa.RecordBatchReader.from_batches(self.schema, batches)
 
-    def _batches(self) -> Iterator[pa.RecordBatch]:
-        schema = self.schema
-        for file, source in zip(self._files, self._sources, strict=True):
-            values = [
-                _value(text, kind, file.path)
-                for text, kind in zip(file.partition, self._partition_types.values(), strict=True)
-            ]
-            for batch in source.batches(self._own):
-                own = shaped(batch, self._own, file.path).columns
-                parts = [pa.repeat(value, batch.num_rows) for value in values]
-                yield pa.RecordBatch.from_arrays([*own, *parts], schema=schema)
+    def parts(self) -> Sequence[Callable[[], Iterator[pa.RecordBatch]]]:
+        """Return what reads the rows of each file."""
+        kinds, schema = self._partition_types.values(), self.schema
+        return [
+            partial(
+                _rows_of,
+                source,
+                self._own,
+                [
+                    _value(text, kind, file.path)
+                    for text, kind in zip(file.partition, kinds, strict=True)
+                ],
+                schema,
+            )
+            for file, source in zip(self._files, self._sources, strict=True)
+        ]
 
     def _columns(self, types: Mapping[str, str]) -> pa.Schema:
         fields = dict[str, pa.DataType]()
@@ -175,6 +182,17 @@ class TextFolder:
             fields[name] = to_arrow(parse_type(text))
         return pa.schema(
             (name, pa.string() if pa.types.is_null(kind) else kind) for name, kind in fields.items()
+        )
+
+
+def _rows_of(
+    source: SourceFile, own: pa.Schema, partition: Sequence[pa.Scalar], schema: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    """Read the rows of a file, with the values of its partition."""
+    for batch in source.batches(own):
+        parts = [pa.repeat(value, batch.num_rows) for value in partition]
+        yield pa.RecordBatch.from_arrays(
+            [*shaped(batch, own, source.path).columns, *parts], schema=schema
         )
 
 

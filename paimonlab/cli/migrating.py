@@ -277,33 +277,28 @@ def _texts(source: str, kind: Kind, chosen: Mapping[str, Any]) -> Any:
 
 
 def _delta(source: str) -> Any:
-    try:
-        from deltalake import DeltaTable  # noqa: PLC0415 - only who has such tables has it
-        from deltalake.exceptions import DeltaError  # noqa: PLC0415
-    except ImportError as error:
-        raise RefusedError("a Delta table needs: pip install deltalake") from error
-    try:
-        return DeltaTable(cli.opening.place_of(source))
-    except DeltaError as error:
-        raise RefusedError(f"{source}: {error}") from error
+    from paimonlab.catalog.foreign_tables import open_delta  # noqa: PLC0415 - loads readers
+
+    return open_delta(cli.opening.place_of(source))
 
 
 def _iceberg(source: str, catalog: str | None) -> Any:
+    from paimonlab.catalog.foreign_tables import open_iceberg  # noqa: PLC0415 - as for Delta
+
+    if catalog is None:
+        has_hint = Path(source, "metadata/version-hint.text").is_file()
+        if not _METADATA.fullmatch(source) and not has_hint:
+            raise RefusedError(
+                f"{source}: which metadata is the newest only a catalog knows: give "
+                "--iceberg-catalog and the table's name, or the file *.metadata.json"
+            )
+        return open_iceberg(cli.opening.place_of(source))
     try:
-        from pyiceberg.catalog import load_catalog  # noqa: PLC0415 - as for Delta
-        from pyiceberg.table import StaticTable  # noqa: PLC0415
+        from pyiceberg.catalog import load_catalog  # noqa: PLC0415 - only who has such has it
     except ImportError as error:
         raise RefusedError("an Iceberg table needs: pip install pyiceberg") from error
-    has_hint = Path(source, "metadata/version-hint.text").is_file()
-    if catalog is None and not _METADATA.fullmatch(source) and not has_hint:
-        raise RefusedError(
-            f"{source}: which metadata is the newest only a catalog knows: give "
-            "--iceberg-catalog and the table's name, or the file *.metadata.json"
-        )
     try:
-        if catalog is not None:
-            return load_catalog(catalog).load_table(source)
-        return StaticTable.from_metadata(cli.opening.place_of(source))
+        return load_catalog(catalog).load_table(source)
     except Exception as error:  # errors of pyiceberg have no class of their own
         raise RefusedError(f"{source}: {error}") from error
 
@@ -322,7 +317,7 @@ def _of_folder(kind: Kind, done: FolderMigration) -> Migrated:
         size_bytes=done.size_bytes,
         is_resumed=done.is_resumed,
         is_done=False,
-        is_compared=False,
+        is_compared=done.is_compared,
         snapshot_id=None if done.snapshot is None else done.snapshot.id,
     )
 

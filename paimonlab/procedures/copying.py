@@ -23,6 +23,7 @@ def _copy(call: Invocation) -> Sequence[Row]:
         dry_run=call.is_dry_run,
         progress=call.progress,
         with_options=call.with_options_of_session,
+        workers=call.workers,
     )
     call.note(copied)
     return DONE

@@ -76,6 +76,19 @@ class Invocation:
         assert value is None or isinstance(value, int), f"{name} is bound as a number"
         return value
 
+    def parallelism(self) -> int | None:
+        """Return how many may work at once; None: as many as there are.
+
+        Raises
+        ------
+        ArgumentError
+            If it is less than one.
+        """
+        most = self.number("parallelism")
+        if most is not None and most < 1:
+            raise ArgumentError(self.procedure, f"parallelism => {most} must be at least 1")
+        return most
+
     def flag(self, name: str, *, default: bool = False) -> bool:
         """Return true or false; for null the default."""
         value = self.arguments[name]

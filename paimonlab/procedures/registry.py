@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from paimonlab.errors import ProcedureNotFoundError
 from paimonlab.procedures.branches import BRANCH_PROCEDURES
+from paimonlab.procedures.cloning import CLONE_PROCEDURES
 from paimonlab.procedures.compacting import COMPACT_PROCEDURES
 from paimonlab.procedures.consumers import CONSUMER_PROCEDURES
 from paimonlab.procedures.copying import COPY_PROCEDURES
@@ -38,6 +39,7 @@ PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
                 *MARK_PROCEDURES,
                 *KEPT_PROCEDURES,
                 *COPY_PROCEDURES,
+                *CLONE_PROCEDURES,
                 *METASTORE_PROCEDURES,
                 *MIGRATE_PROCEDURES,
                 *REFUSED_PROCEDURES,
@@ -46,7 +48,7 @@ PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
         )
     }
 )
-"""Those of Paimon's connector for Spark, by name in alphabetical order."""
+"""Those of Paimon's connector for Spark, and ``clone`` of Flink's; in alphabetical order."""
 
 
 def find(name: str) -> Procedure:

@@ -53,3 +53,8 @@ class RowDigest:
         mixed ^= mixed >> np.uint64(31)
         self.rows += batch.num_rows
         self.total = (self.total + int(mixed.sum(dtype=np.uint64))) & _MASK
+
+    def unite(self, other: RowDigest) -> None:
+        """Count the rows that another one has seen."""
+        self.rows += other.rows
+        self.total = (self.total + other.total) & _MASK

@@ -21,6 +21,8 @@ from paimonlab.errors import (
     UnsupportedError,
 )
 from paimonlab.table.writing import overwriting
+from paimonlab.workers import Workers, side_by_side
+from tests.catalog.pickling_workers import PicklingWorkers
 from tests.catalog.test_copying import KINDS, rows, some, table_of
 from tests.cli.conftest import Run
 from tests.cli.conftest import run as run  # noqa: PLC0414 - a fixture
@@ -60,12 +62,30 @@ def ids(catalog: pl.Catalog, name: str) -> list[int]:
     return [snapshot.id for snapshot in table_of(catalog, name).snapshots]
 
 
-@pytest.mark.parametrize("kind", ["append", "vectors", "dynamic", "summed", "postponed"])
+MORE: dict[str, dict[str, Any]] = {
+    **KINDS,
+    "postponed": {"primary_keys": ["k"], "options": {"bucket": "-2"}},
+    "moving": {"primary_keys": ["k"], "partition_keys": ["dt"]},
+    "divided": {
+        "primary_keys": ["k", "dt"],
+        "partition_keys": ["dt"],
+        "options": {"bucket": "2", "changelog-producer": "full-compaction"},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "workers"),
+    [
+        *((kind, side_by_side) for kind in ("append", "vectors", "dynamic", "summed", "postponed")),
+        *((kind, PicklingWorkers()) for kind in MORE),
+    ],
+)
 def test_a_clone_has_the_rows_and_is_made_once(
-    catalog: pl.Catalog, other: pl.Catalog, kind: str
+    catalog: pl.Catalog, other: pl.Catalog, kind: str, workers: Workers
 ) -> None:
-    made: dict[str, Any] = KINDS.get(kind, {"primary_keys": ["k"], "options": {"bucket": "-2"}})
-    table = catalog.create_table("db.t", COLUMNS, **made)
+    request = cloning.CloneRequest(workers=workers)
+    table = catalog.create_table("db.t", COLUMNS, **MORE[kind])
     table.write(some(range(10)))
     table.write(some(range(5, 15), n=2))
     if kind == "postponed":
@@ -73,31 +93,36 @@ def test_a_clone_has_the_rows_and_is_made_once(
     wanted = rows(catalog, "db.t")
     assert wanted
 
-    [done] = catalog.clone_to(other)
+    [done] = cloning.clone(catalog, other, request)
     assert rows(other, "db.t") == wanted
     assert (done.rows, done.creates_target, done.is_done) == (len(wanted), True, False)
     assert (done.is_compared, done.source_snapshot) == (True, ids(catalog, "db.t")[-1])
     after = ids(other, "db.t")
-    [again] = catalog.clone_to(other)
+    [again] = cloning.clone(catalog, other, request)
     assert (again.is_done, again.is_compared, again.rows) == (True, True, len(wanted))
     assert ids(other, "db.t") == after
 
     table.write(some(range(20, 21)))
     if kind == "postponed":
         table.compact()
-    [last] = catalog.clone_to(other)
+    [last] = cloning.clone(catalog, other, request)
     assert not last.is_done
     assert rows(other, "db.t") == rows(catalog, "db.t")
     assert len(rows(other, "db.t")) == len(wanted) + 1
 
 
 @pytest.mark.parametrize("case", JAVAS, ids=str)
-def test_javas_tables_are_cloned_as_java_reads_them(case: Case, tmp_path: Path) -> None:
+@pytest.mark.parametrize("workers", [side_by_side, PicklingWorkers()])
+def test_javas_tables_are_cloned_as_java_reads_them(
+    case: Case, workers: Workers, tmp_path: Path
+) -> None:
     answers = expected(case)
     other = pl.connect(tmp_path / "w")
     source = pl.connect(answers.warehouse)
 
-    [done] = source.clone_to(other, *answers.document["table"].split("."))
+    database, table = answers.document["table"].split(".")
+    request = cloning.CloneRequest(database=database, table=table, workers=workers)
+    [done] = cloning.clone(source, other, request)
 
     assert done.is_compared
     assert_rows(table_of(other, done.target).scan(), answers.latest)
@@ -141,14 +166,18 @@ def test_names_are_chosen_as_javas_action_does(catalog: pl.Catalog, other: pl.Ca
     assert other.databases() == []
 
 
-def test_partitions_of_a_condition_are_replaced(catalog: pl.Catalog, other: pl.Catalog) -> None:
+@pytest.mark.parametrize("workers", [side_by_side, PicklingWorkers()])
+def test_partitions_of_a_condition_are_replaced(
+    catalog: pl.Catalog, other: pl.Catalog, workers: Workers
+) -> None:
+    request = cloning.CloneRequest(database="db", where="dt <> 'd2'", workers=workers)
     table = catalog.create_table("db.t", COLUMNS, partition_keys=["dt"])
     table.write(some(range(9)))
     catalog.clone_to(other, "db")
     table.overwrite(some(range(30, 33), n=7), dynamic=False)
     table.drop_partitions([{"dt": "d1"}])
 
-    [done] = catalog.clone_to(other, "db", where="dt <> 'd2'")
+    [done] = cloning.clone(catalog, other, request)
 
     assert (done.rows, done.is_compared) == (1, True)
     # d0 is new, d1 has no rows any more, d2 is as it was

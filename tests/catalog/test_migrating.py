@@ -19,6 +19,8 @@ from paimonlab import dbapi
 from paimonlab.catalog import migrating
 from paimonlab.errors import CorruptDataError, SchemaError, UnsupportedError
 from paimonlab.storage import FileIO
+from paimonlab.workers import Workers, side_by_side
+from tests.catalog.pickling_workers import PicklingWorkers
 
 ROWS = pa.table(
     {
@@ -71,16 +73,25 @@ def rows_of(table: pl.Table, **how: Any) -> list[dict[str, Any]]:
     return sorted(table.scan(**how).to_arrow().to_pylist(), key=repr)
 
 
+@pytest.mark.parametrize("workers", [side_by_side, PicklingWorkers()])
 @pytest.mark.parametrize("moves", [True, False])
-def test_files_become_those_of_a_table(catalog: pl.Catalog, folder: Path, moves: bool) -> None:
+def test_files_become_those_of_a_table(
+    catalog: pl.Catalog, folder: Path, moves: bool, workers: Workers
+) -> None:
     expected = read(folder)
     plan = catalog.migrate_folder(str(folder), "db.t", moves=moves, dry_run=True)
     assert not catalog.has_table("db.t")
     assert (len(plan.files), plan.row_count, plan.partition_keys) == (6, 24, ())
     steps = list[tuple[int, int, str]]()
-    done = catalog.migrate_folder(
-        str(folder), "db.t", moves=moves, progress=lambda *step: steps.append(step)
+    done = migrating.migrate_folder(
+        catalog,
+        str(folder),
+        "db.t",
+        moves=moves,
+        progress=lambda *step: steps.append(step),
+        workers=workers,
     )
+    assert done.is_compared is not moves
     table = catalog.table("db.t")
     assert done.snapshot is not None
     assert (done.row_count, done.snapshot.total_record_count) == (24, 24)
@@ -91,12 +102,16 @@ def test_files_become_those_of_a_table(catalog: pl.Catalog, folder: Path, moves:
     assert not (Path(table.path) / "migration.json").exists()
 
 
-def test_folders_of_partitions_are_written_anew(catalog: pl.Catalog, partitions: Path) -> None:
+@pytest.mark.parametrize("workers", [side_by_side, PicklingWorkers()])
+def test_folders_of_partitions_are_written_anew(
+    catalog: pl.Catalog, partitions: Path, workers: Workers
+) -> None:
     expected = read(partitions)
     plan = catalog.migrate_folder(str(partitions), "db.t", dry_run=True)
     assert (len(plan.files), plan.row_count, plan.partition_keys) == (6, 24, ("dt", "kind"))
-    done = catalog.migrate_folder(str(partitions), "db.t")
+    done = migrating.migrate_folder(catalog, str(partitions), "db.t", workers=workers)
     assert dict(done.columns)["dt"] == "DATE"
+    assert done.is_compared
     table = catalog.table("db.t")
     assert rows_of(table) == expected
     assert len(rows_of(table, where="dt IS NULL")) == 8
@@ -306,3 +321,20 @@ def test_a_file_that_changed_meanwhile_is_not_taken(
     os.utime(path)
     with pytest.raises(CorruptDataError, match="when it was planned"):
         catalog.migrate_folder(str(folder), "db.t")
+
+
+def test_a_copy_with_other_bytes_is_an_error_and_is_copied_again(
+    catalog: pl.Catalog, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = read(folder)
+    right = migrating._checksum
+    with monkeypatch.context() as damaged:
+        damaged.setattr(migrating, "_checksum", lambda io, path: right(io, path) ^ 1)
+        with pytest.raises(CorruptDataError, match=r"it has not the bytes of .*parquet"):
+            catalog.migrate_folder(str(folder), "db.t")
+    assert not list(Path(catalog.table("db.t").path).rglob("*.parquet"))
+
+    done = catalog.migrate_folder(str(folder), "db.t")
+
+    assert (done.is_resumed, done.is_compared) == (True, True)
+    assert rows_of(catalog.table("db.t")) == expected

@@ -12,8 +12,10 @@ import pyarrow as pa
 import pytest
 
 import paimonlab as pl
+from paimonlab.catalog import migrating_tables
 from paimonlab.errors import CorruptDataError, SchemaError, UnsupportedError
 from paimonlab.table.table import Table
+from tests.catalog.pickling_workers import PicklingWorkers
 
 ROWS = pa.table(
     {
@@ -112,6 +114,23 @@ def test_rows_partitions_and_deletes_are_taken_over(
         source.update_incremental()
     last = catalog.migrate_table(source, "db.t")
     assert (last.rows, last.is_done) == (4, False)
+    for is_done in (False, True):
+        sent = migrating_tables.migrate_table(
+            catalog,
+            source,
+            "db.sent",
+            primary_keys=(),
+            partition_keys=None,
+            options={"bucket": 2, "bucket-key": "id"} if kind == "delta" else {},
+            comment=None,
+            verify=True,
+            dry_run=False,
+            progress=lambda *step: told.append(step),
+            workers=PicklingWorkers(),
+        )
+        assert (sent.rows, sent.is_compared, sent.is_done) == (4, True, is_done)
+    assert told[-1][2] == "files"
+    assert repr(ours(catalog, "db.sent")) == repr(theirs(source))
     assert repr(ours(catalog, "db.t")) == repr(theirs(source))
     assert [row["id"] for row in ours(catalog, "db.t")].count(1) == 2
 

@@ -161,7 +161,7 @@ def test_a_table_of_a_catalog_of_pyiceberg_is_named(
         ((".", "--from", "csv"), "b.parquet in a folder of CSV or JSON"),
         (("a.b", "--from", "hive"), "the catalog is in no Hive metastore"),
         ((".", "--from", "csv", "--delimiter", ";;"), "is one character"),
-        (("./none", "--from", "delta"), "./none: "),
+        (("./none", "--from", "delta"), "/none: "),
     ],
     ids=str,
 )

@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from paimonlab.errors import ArgumentError, UnsupportedError
+import paimonlab
+from paimonlab.errors import ArgumentError, DataError, UnsupportedError
 from paimonlab.procedures import PROCEDURES, bind, find, told
 from paimonlab.procedures.declare import RESULT
 from paimonlab.table.table import Table
@@ -147,7 +148,7 @@ def test_what_a_catalog_of_files_cannot_do_is_refused(lake: Lake, name: str) -> 
         lake.call(name, *REFUSED[name])
 
 
-ELSEWHERE = {"merge_branch", "rollback_to_watermark"}
+ELSEWHERE = {"clone", "merge_branch", "rollback_to_watermark"}
 SAID = {
     "copy": "db.t: 2 rows to db.u, snapshot 1",
     "create_branch": "db.t: created branch new, empty",
@@ -220,3 +221,53 @@ def test_migrate_table_takes_a_folder_of_files(lake: Lake, tmp_path: Path) -> No
     ):
         with pytest.raises((ArgumentError, UnsupportedError), match=said):
             lake.call("migrate_table", **{**arguments, **named})
+
+
+def test_tables_are_cloned_into_another_catalog(lake: Lake, table: Table, tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    arguments = {"target_catalog_conf": f"warehouse={there}", "excluded_tables": "db.u, db.v"}
+    for name in ("u", "v"):
+        lake.append(f"db.{name}")
+    clone = find("clone")
+    [planned] = clone.plan(lake.catalog, bind(clone, (), arguments))
+    assert (getattr(planned, "rows", 0), there.exists()) == (2, False)
+
+    [made] = lake.call("clone", **arguments)
+    [again] = lake.call("clone", **arguments)
+    [within] = lake.call("clone", "db", "t", target_database="db2")
+    copied = paimonlab.connect(there).table("db.t")
+    assert isinstance(copied, Table)
+    write(table, (3, "w", "a"))
+    [left] = lake.call("clone", **arguments, database="db", clone_if_exists=False)
+
+    assert made == {"table": "db.t", "target_table": "db.t", "rows": 2, "state": "cloned"}
+    assert again == {**made, "state": "there already"}
+    assert within == {**made, "target_table": "db2.t"}
+    assert left == {**made, "rows": None, "state": "left"}
+    assert rows_of(copied) == rows_of(lake.table("db2.t")) == [(1, "v", "a"), (2, "v", "a")]
+    with pytest.raises(ArgumentError, match="parallelism => 0 must be at least 1"):
+        lake.call("clone", **arguments, parallelism=0)
+    with pytest.raises(ArgumentError, match="target_catalog_conf has 'x'"):
+        lake.call("clone", target_catalog_conf="x")
+    with pytest.raises(UnsupportedError, match="it is the same table"):
+        lake.call("clone")
+
+
+def test_migrate_table_takes_a_delta_table(lake: Lake, tmp_path: Path) -> None:
+    deltalake = pytest.importorskip("deltalake")
+    place = str(tmp_path / "delta")
+    rows = pa.table({"k": [1, 2], "v": ["a", "b"]})
+    deltalake.write_deltalake(place, rows, partition_by=["v"])
+    arguments = {"source_type": "delta", "table": place, "target_table": "db.d"}
+
+    lake.call("migrate_table", **arguments, options="primary-key=k,partition=,bucket=1")
+
+    made = lake.table("db.d")
+    assert (made.primary_keys, made.partition_keys, made.options["bucket"]) == (("k",), (), "1")
+    assert made.scan().to_arrow().sort_by("k").to_pylist() == rows.to_pylist()
+    with pytest.raises(UnsupportedError, match="delete_origin => true of delta"):
+        lake.call("migrate_table", **arguments, delete_origin=True)
+    with pytest.raises(DataError, match="none: "):
+        lake.call("migrate_table", **{**arguments, "table": f"{tmp_path}/none"})
+    with pytest.raises(DataError, match="none: "):
+        lake.call("migrate_table", "iceberg", f"{tmp_path}/none", target_table="db.e")

@@ -20,7 +20,7 @@ from paimonlab.table.table import Table
 
 WITH_PLAN = [one.name for one in PROCEDURES.values() if one.has_plan]
 OF_APPEND_TABLES = ("merge_branch",)
-OF_FOLDERS = ("migrate_database", "migrate_table")
+OF_FOLDERS = ("clone", "migrate_database", "migrate_table")
 """Planned in ``test_files.py``, and in those of Hive."""
 ARGUMENTS: dict[str, dict[str, object]] = {
     "compact": {"compact_strategy": "full"},

@@ -23,6 +23,7 @@ from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.options.given import OptionValue
 from paimonlab.spec.types.text import format_type
 from paimonlab.storage import FileIO
+from paimonlab.workers import Workers, side_by_side
 
 if TYPE_CHECKING:
     from paimonlab.progress import Progress
@@ -50,8 +51,10 @@ class HiveMigrations(HiveObjects):
         comment: str | None = None,
         dry_run: bool = False,
         progress: Progress | None = None,
+        workers: Workers | None = None,
     ) -> FolderMigration:
         """Make an append table of a Hive table; see `Catalog.migrate_hive_table`."""
+        workers = side_by_side if workers is None else workers
         if target == source:
             return self._migrated_in_place(
                 source,
@@ -60,6 +63,7 @@ class HiveMigrations(HiveObjects):
                 comment=comment,
                 dry_run=dry_run,
                 progress=progress,
+                workers=workers,
             )
         identifier = self._plain(source)
         self._check_writable(f"migrating {source}")
@@ -69,7 +73,9 @@ class HiveMigrations(HiveObjects):
             if begun is None:
                 raise self._not_found(identifier)
             # The object was dropped, and the process died before it deleted its plan.
-            return migrating.migrate_folder(self, begun, target, moves=True, progress=progress)
+            return migrating.migrate_folder(
+                self, begun, target, moves=True, progress=progress, workers=workers
+            )
         if objects.is_view(table) or not is_foreign(table):
             raise UnsupportedError(f"migrating {source}", "it is a view, or Paimon's already")
         file_format = _format(table, source)
@@ -108,6 +114,7 @@ class HiveMigrations(HiveObjects):
                 field.name: field.type
                 for field in fields_of([(one.name, one.type, None) for one in table.sd.cols])
             },
+            workers=workers,
         )
 
     def hive_tables(self, database: str) -> list[str]:
@@ -127,6 +134,7 @@ class HiveMigrations(HiveObjects):
         comment: str | None,
         dry_run: bool,
         progress: Progress | None,
+        workers: Workers,
     ) -> FolderMigration:
         """Make a table of another name, which then takes that of the Hive table.
 
@@ -165,6 +173,7 @@ class HiveMigrations(HiveObjects):
                 comment=comment,
                 dry_run=dry_run,
                 progress=progress,
+                workers=workers,
             )
         if dry_run:
             return replace(done, target=source)

@@ -31,7 +31,7 @@ from paimonlab.spark.writing.executor_jobs import (
     divided_by_size,
     pickled_jobs,
 )
-from paimonlab.workers import Divided, tried
+from paimonlab.workers import Divided, least_of, tried
 
 Result = TypeVar("Result")
 Job = TypeVar("Job")
@@ -52,16 +52,23 @@ class SparkWorkers:
     """
 
     bridge: Bridge
+    most: int | None = None
+    """How many tasks a job has, at most; None: two for each core."""
 
     @property
     def tasks(self) -> int:
-        """Two for each core."""
-        return _TASKS_PER_CORE * max(self.bridge.spark.sparkContext.defaultParallelism, 1)
+        """Two for each core, or fewer."""
+        cores = max(self.bridge.spark.sparkContext.defaultParallelism, 1)
+        return least_of(_TASKS_PER_CORE * cores, self.most)
 
     @property
     def divides(self) -> bool:
         """Say that rows can pass from task to task."""
         return True
+
+    def at_most(self, tasks: int | None) -> SparkWorkers:
+        """Return workers whose jobs have fewer tasks; see `Workers`."""
+        return self if tasks is None else SparkWorkers(self.bridge, least_of(tasks, self.most))
 
     def __call__(
         self,

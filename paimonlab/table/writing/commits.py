@@ -12,6 +12,7 @@ from paimonlab.table.compacting.due import compacts_appended
 from paimonlab.table.compacting.landing import Committed, landed
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.store import TableStore
+from paimonlab.workers import Workers, side_by_side
 
 
 def commit_own(
@@ -19,6 +20,7 @@ def commit_own(
     store: TableStore,
     messages: Sequence[CommitMessage],
     commit: Callable[[], Committed],
+    workers: Workers = side_by_side,
 ) -> Committed | Snapshot:
     """Commit files that were written for this commit alone: they go if it does not happen.
 
@@ -30,6 +32,8 @@ def commit_own(
         What is committed.
     commit
         Does it, and what follows commits of the table.
+    workers
+        What compacts then.
 
     Returns
     -------
@@ -40,7 +44,9 @@ def commit_own(
         snapshot = landed(definition, store, messages, commit)
     if not compacts_appended(definition):
         return snapshot
-    return compacting.after_write.compact_appended(definition, store, messages, snapshot)
+    return compacting.after_write.compact_appended(
+        definition, store, messages, snapshot, workers=workers
+    )
 
 
 def commit_given(

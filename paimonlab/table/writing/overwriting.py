@@ -32,6 +32,7 @@ from paimonlab.table.upkeep.after_commit import committer_of
 from paimonlab.table.writing.commits import commit_own
 from paimonlab.table.writing.isolation import rows_of_interest
 from paimonlab.table.writing.writers import write_files
+from paimonlab.workers import Workers, side_by_side
 from paimonlab.write.conversion import convert
 from paimonlab.write.frames import batches_of
 
@@ -68,26 +69,73 @@ def overwrite(
     if values:
         data = _with_partition(data, values, definition.schema, definition.name)
     replaces_all = not values and (partition is not None or not _is_dynamic(definition, dynamic))
-    if definition.bucket_mode is BucketMode.KEY_DYNAMIC and not replaces_all:
-        raise UnsupportedError(
-            "overwriting some partitions of a table whose primary key lacks a partition column",
-            "keys may be in other partitions; overwrite the whole table with dynamic=False, or "
-            "delete the rows and write",
-        )
+    check_overwrite(definition, replaces_all=replaces_all)
     written = write_files(definition, store, data, replaces=True)
     messages = to_overwrite_with(definition, store, written)
     if values:
         scope = OverwriteScope.partitions_with([values])
-    elif partition is None and _is_dynamic(definition, dynamic):
-        scope = OverwriteScope.exactly(emptied | {message.partition for message in messages})
-    else:
+    elif replaces_all:
         scope = OverwriteScope.whole_table()
+    else:
+        scope = OverwriteScope.exactly(emptied | {message.partition for message in messages})
 
     def commit() -> Snapshot:
         reads = _read_set(definition, store.schemas, read_snapshot)
         return _commit(definition, store, messages, scope, reads, properties)
 
     return commit_own(definition, store, messages, commit)
+
+
+def check_overwrite(definition: TableDefinition, *, replaces_all: bool) -> None:
+    """Check that rows can be replaced.
+
+    Raises
+    ------
+    UnsupportedError
+        If some partitions are, and keys may be in others.
+    """
+    if definition.bucket_mode is BucketMode.KEY_DYNAMIC and not replaces_all:
+        raise UnsupportedError(
+            "overwriting some partitions of a table whose primary key lacks a partition column",
+            "keys may be in other partitions; overwrite the whole table with dynamic=False, or "
+            "delete the rows and write",
+        )
+
+
+def commit_overwrite(
+    definition: TableDefinition,
+    store: TableStore,
+    written: Sequence[CommitMessage],
+    *,
+    partitions: frozenset[bytes] | None = None,
+    properties: Mapping[str, str] | None = None,
+    workers: Workers = side_by_side,
+) -> Snapshot:
+    """Replace rows by files that are written already; they are deleted if that fails.
+
+    Parameters
+    ----------
+    definition, store
+        The table's definition and store.
+    written
+        What writers of new buckets wrote.
+    partitions
+        Those that are replaced, beside those of the files, as serialised BinaryRows; None: all of
+        the table is.
+    properties
+        Of the snapshot.
+    workers
+        What compacts after it.
+    """
+    messages = to_overwrite_with(definition, store, written)
+    scope = OverwriteScope.whole_table()
+    if partitions is not None:
+        scope = OverwriteScope.exactly(partitions | {message.partition for message in messages})
+
+    def commit() -> Snapshot:
+        return _commit(definition, store, messages, scope, None, properties)
+
+    return commit_own(definition, store, messages, commit, workers)
 
 
 def _read_set(
