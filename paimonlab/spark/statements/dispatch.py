@@ -25,9 +25,11 @@ from paimonlab.spark.statements.partitions import drop_command
 from paimonlab.spark.statements.replace_using import replacing_insert
 from paimonlab.spark.statements.session_tables import (
     NEW_TABLES,
+    TABLES_LIKE,
     new_table_command,
     renamed_table_command,
     shown_tables_command,
+    table_like_command,
 )
 from paimonlab.spark.statements.tags import tag_command
 from paimonlab.spec.sql_text.call_text import quoted
@@ -117,6 +119,7 @@ _REPLACED: Mapping[str, Callable[[Bridge, Any], Any]] = MappingProxyType(
         "ShowTablesExtended": shown_tables_command,
         **dict.fromkeys(FUNCTION_STATEMENTS, function_command),
         **dict.fromkeys(NEW_TABLES, new_table_command),
+        **dict.fromkeys(TABLES_LIKE, table_like_command),
         **dict.fromkeys(STATEMENTS_OF_HIVE, refuse_statement_of_hive),
     }
 )

@@ -109,6 +109,7 @@ public final class Parsing implements InvocationHandler {
         || kind.equals("CreateUserDefinedFunction") || kind.equals("CreateFunction")
         || kind.equals("DropFunction") || kind.equals("DescribeFunction")
         || kind.equals("CreateTable") || kind.equals("CreateTableAsSelect")
+        || kind.equals("CreateTableLike") || kind.equals("CreateTableLikeCommand")
         || kind.equals("RenameTable") || kind.equals("ShowTablesExtended")
         || kind.equals("RepairTable") || kind.equals("RecoverPartitions")
         || kind.equals("LoadData")

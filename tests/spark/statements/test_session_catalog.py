@@ -165,6 +165,39 @@ def test_one_name_is_never_two_tables(shared: SparkSession, catalog: Catalog) ->
     assert [row[1] for row in rows(shared, "SHOW TABLES")] == ["p", "q"]
 
 
+def test_a_table_like_another_is_of_the_format_that_is_said(
+    shared: SparkSession, catalog: Catalog
+) -> None:
+    columns = "id INT DEFAULT 3, c CHAR(3) COMMENT 'of c', day STRING"
+    shared.sql(
+        f"CREATE TABLE q ({columns}) USING parquet PARTITIONED BY (day) COMMENT 'both' "
+        "TBLPROPERTIES (k = 'v')"
+    )
+    shared.sql("CREATE TEMPORARY VIEW seen AS SELECT 1 AS id, map(1, 'a') AS m")
+    try:
+        shared.sql("CREATE TABLE p LIKE q USING paimon TBLPROPERTIES ('file.format' = 'orc')")
+        shared.sql("CREATE TABLE IF NOT EXISTS p LIKE seen USING paimon")
+        shared.sql("CREATE TABLE of_view LIKE seen USING paimon")
+        shared.sql("CREATE TABLE q_like LIKE q")
+        with pytest.raises(AlreadyExistsError, match=r"both\.p"):
+            shared.sql("CREATE TABLE p LIKE q")
+        with pytest.raises(UnsupportedError, match="LOCATION"):
+            shared.sql("CREATE TABLE elsewhere LIKE q USING paimon LOCATION '/x'")
+    finally:
+        shared.sql("DROP VIEW seen")
+
+    assert catalog.tables("both") == ["of_view", "p"]
+    assert catalog.table("both.of_view").schema.field_names == ("id", "m")
+    assert "USING parquet" in str(rows(shared, "SHOW CREATE TABLE q_like"))
+    table = catalog.table("both.p")
+    assert (table.comment, table.options) == ("both", {"file.format": "orc"})
+    assert table.schema.partition_keys == ("day",)
+    described = [rows(shared, f"DESCRIBE {name}")[:3] for name in ("p", "q")]
+    assert described[0] == described[1]
+    shared.sql("INSERT INTO p (c, day) VALUES ('a', 'mon')")
+    assert rows(shared, "SELECT * FROM p") == [(3, "a  ", "mon")]
+
+
 def test_databases_are_those_of_both(shared: SparkSession, catalog: Catalog) -> None:
     catalog.create_database("late")
     shared.sql("USE late")  # made by others since
