@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyspark
 import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
@@ -327,6 +328,34 @@ def test_what_has_no_snapshots_cannot_do_is_an_error(
         spark.conf.unset("spark.paimon.format-table.implementation")
     assert sql("SELECT * FROM t") == [(1, "a")]
     assert [one.name.startswith("data-") for one in Path(ours(server).path).iterdir()] == [True]
+
+
+@pytest.mark.skipif(
+    pyspark.__version__ < "4.3", reason="Spark 4.2 knows LIKE for its own catalog only"
+)
+def test_a_table_like_another_is_of_its_format_unless_another_is_said(
+    sql: Any, server: Server
+) -> None:
+    sql(
+        "CREATE TABLE t (id INT, k STRING) USING csv PARTITIONED BY (k) COMMENT 'ours' "
+        "TBLPROPERTIES ('csv.field-delimiter' = ';', 'file.compression' = 'gzip')"
+    )
+    sql("CREATE TABLE alike LIKE t TBLPROPERTIES ('file.compression' = 'none')")
+    sql("CREATE TABLE other LIKE t USING json")
+    sql("CREATE TABLE whole LIKE t USING paimon")
+
+    alike, other = ours(server, "alike"), ours(server, "other")
+    try:
+        whole = pl.connect(server.options).table("db.whole")
+    finally:
+        sql("DROP TABLE whole")
+    assert {one.comment for one in (alike, other, whole)} == {"ours"}
+    assert {tuple(one.partition_keys) for one in (alike, other)} == {("k",)}
+    assert (alike.format, other.format, whole.options) == ("csv", "json", {})
+    assert alike.options["csv.field-delimiter"] == ";"
+    assert alike.options["file.compression"] == "none"
+    assert not {"csv.field-delimiter", "file.compression"} & {*other.options}
+    assert alike.path != ours(server).path
 
 
 def test_the_greatest_partition_is_one_with_files(sql: Any, server: Server) -> None:

@@ -20,6 +20,7 @@ from paimonlab.errors import (
 )
 from paimonlab.spark.catalogs.clones import catalogs_of
 from paimonlab.spark.catalogs.ddl import (
+    PROVIDER,
     check_no_replacement,
     copied_properties,
     not_a_format,
@@ -62,7 +63,7 @@ from paimonlab.spark.writing.access import (
     check_access,
     check_statement,
 )
-from paimonlab.spec.format_table import is_format_table
+from paimonlab.spec.format_table import FORMATS, is_format_table
 from paimonlab.spec.identifier import MAIN_BRANCH
 from paimonlab.table.format_tables.format_table import FormatTable
 from paimonlab.table.system import CatalogTable, SystemTable
@@ -270,7 +271,12 @@ class SparkCatalog(Views, Functions, Procedures):
 
     def createTableLike(self, identifier: Any, definition: Any, source: Any) -> Any:
         """Run CREATE TABLE … LIKE: what the source is, with the options that the statement adds."""
-        copied = copied_properties(dict(source.properties()))
+        of_source = dict(source.properties())
+        given = self._bridge.texts_of_map(definition.properties()).get("provider")
+        own = of_source.get("provider", "").lower()
+        keeps = own in FORMATS and isinstance(self._catalog, FormatTableCatalog)
+        provider = given or (own if keeps else PROVIDER)
+        copied = {**copied_properties(of_source, provider), "provider": provider}
         return self._relation_of(self._created(identifier, definition, copied))
 
     def alterTable(self, identifier: Any, changes: Sequence[Any]) -> Any:

@@ -152,10 +152,10 @@ def table_options(properties: Mapping[str, str]) -> dict[str, str]:
     } | of_format
 
 
-def copied_properties(of_source: Mapping[str, str]) -> dict[str, str]:
+def copied_properties(of_source: Mapping[str, str], provider: str = PROVIDER) -> dict[str, str]:
     """Return what CREATE TABLE … LIKE takes of the properties of its source.
 
-    Options mean something to tables of Paimon only; where a table lies is never copied.
+    Options mean something to tables of one format only; where a table lies is never copied.
 
     Examples
     --------
@@ -163,13 +163,15 @@ def copied_properties(of_source: Mapping[str, str]) -> dict[str, str]:
     {'bucket': '4'}
     >>> copied_properties({"provider": "parquet", "compression": "zstd", "comment": "old"})
     {'comment': 'old'}
+    >>> copied_properties({"provider": "csv", "seq": ";"}, "csv")
+    {'seq': ';'}
     """
-    is_ours = of_source.get("provider", "").lower() == PROVIDER
+    is_alike = of_source.get("provider", "").lower() == provider.lower()
     return {
         key: value
         for key, value in of_source.items()
         if key == COMMENT
-        or (is_ours and key not in {"provider", *_NO_OPTION} and key not in _SET_BY_SPARK)
+        or (is_alike and key not in {"provider", *_NO_OPTION} and key not in _SET_BY_SPARK)
     }
 
 
