@@ -358,6 +358,33 @@ def test_a_table_like_another_is_of_its_format_unless_another_is_said(
     assert alike.path != ours(server).path
 
 
+def test_what_the_session_sets_of_a_format_table_is_obeyed_or_refused(
+    spark: SparkSession, sql: Any, server: Server
+) -> None:
+    sql("CREATE TABLE t (id INT) USING csv PARTITIONED BY (k STRING)")
+    only_values = "spark.paimon.format-table.partition-path-only-value"
+    default_name = "spark.paimon.*.db.t.partition.default-name"
+    managed = "spark.paimon.metastore.partitioned-table"
+    try:
+        spark.conf.set(only_values, "true")
+        spark.conf.set(default_name, "none")
+        sql("INSERT INTO t VALUES (1, 'a'), (2, NULL)")
+        assert sql("SELECT * FROM t ORDER BY id") == [(1, "a"), (2, None)]
+        folders = sorted(one.name for one in Path(ours(server).path).iterdir() if one.is_dir())
+        assert folders == ["a", "none"]
+        spark.conf.unset(only_values)
+        assert sql("SELECT * FROM t") == []
+        for value in ("true", "yes"):
+            spark.conf.set(managed, value)
+            with pytest.raises(UnsupportedError, match=f"{managed} = '{value}' for .*db.t"):
+                sql("SELECT * FROM t")
+        spark.conf.set(managed, "false")
+        assert sql("SELECT * FROM t") == []
+    finally:
+        for key in (only_values, default_name, managed):
+            spark.conf.unset(key)
+
+
 def test_the_greatest_partition_is_one_with_files(sql: Any, server: Server) -> None:
     sql("CREATE TABLE t (id INT) USING csv PARTITIONED BY (ds STRING)")
     sql("CREATE TABLE whole (id INT) USING csv")

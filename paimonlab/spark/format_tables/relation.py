@@ -8,7 +8,7 @@ Source: apache/paimon@1.4.2 ``org.apache.paimon.spark.format.PaimonFormatTable``
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -45,6 +45,19 @@ CAPABILITIES = (
     "V1_BATCH_WRITE",
 )
 _IMPLEMENTATION = "format-table.implementation"
+_NOT_OF_SESSIONS = {
+    "metastore.partitioned-table": "false",
+    "format-table.commit-hive-sync-url": None,
+}
+"""Options of format tables that cannot be obeyed, with the value that says so anyway."""
+_OF_SESSIONS = frozenset(
+    {
+        *("file.compression", "format-table.file.compression", "file.compression.zstd-level"),
+        *("target-file-size", "file.block-size", "data-file.prefix"),
+        *("partition.default-name", "partition.legacy-name"),
+        "format-table.partition-path-only-value",
+    }
+)
 _UNKNOWN = -1
 """Rows of a file that nobody has counted."""
 
@@ -313,12 +326,18 @@ def described_properties(table: FormatTable) -> dict[str, str]:
 
 
 def with_session_options(table: FormatTable, given: SessionOptions) -> FormatTable:
-    """Check that the session's options leave a format table as it is.
+    """Return a format table with those of the session's options that mean something to it.
 
     Raises
     ------
     UnsupportedError
-        If Spark's own sources are to read it, or another branch.
+        If Spark's own sources are to read it, another branch, or what a catalog knows of its
+        partitions.
+
+    Notes
+    -----
+    Source: apache/paimon@1.4.2 ``SparkCatalog.loadSparkTable`` and ``FormatTable.copy``: the
+    session's options go before the table's.
     """
     for key, option in given.items():
         is_engine = key == _IMPLEMENTATION and option.value.lower() != "paimon"
@@ -327,10 +346,14 @@ def with_session_options(table: FormatTable, given: SessionOptions) -> FormatTab
                 f"{option.setting} = {option.value!r} for the format table {table.name}",
                 "our reader reads its files as they are now: RESET it",
             )
-    own = _own_options(given)
+        if key in _NOT_OF_SESSIONS and option.value.strip().lower() != _NOT_OF_SESSIONS[key]:
+            raise UnsupportedError(
+                f"{option.setting} = {option.value!r} for the format table {table.name}",
+                "its partitions are its folders: RESET it",
+            )
+    own = {key: option.value for key, option in given.items() if _is_own(key, table.format)}
     return table.with_options(own) if own else table
 
 
-def _own_options(given: SessionOptions) -> Mapping[str, str]:
-    keys = ("file.compression", "format-table.file.compression", "target-file-size")
-    return {key: given[key].value for key in keys if key in given}
+def _is_own(key: str, file_format: str) -> bool:
+    return key in _OF_SESSIONS or key.startswith(f"{file_format}.")
