@@ -98,6 +98,7 @@ def test_rows_of_partitions_are_written_and_read(
         ("dept=x/n=1",),
         ("dept=x/n=2",),
     ]
+    assert sql("SHOW PARTITIONS t")[0] == ("dept=null/n=null",)
     table = ours(server)
     assert table.format == file_format
     assert {row["id"]: row["name"] for row in table.to_arrow().to_pylist()} == {
@@ -298,6 +299,8 @@ def test_what_has_no_snapshots_cannot_do_is_an_error(
         "SELECT * FROM t VERSION AS OF 1",
         "CALL served.sys.compact(table => 'db.t')",
         "ALTER TABLE t CREATE TAG x",
+        "ANALYZE TABLE t COMPUTE STATISTICS NOSCAN",
+        "ANALYZE TABLE t COMPUTE STATISTICS FOR COLUMNS id",
         "ALTER TABLE t RENAME COLUMN v TO w",
         "ALTER TABLE t SET TBLPROPERTIES ('file.format' = 'csv')",
         "ALTER TABLE t SET TBLPROPERTIES ('bucket' = '2')",
