@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -17,8 +18,11 @@ from paimonlab.sql_engine.refusal import DatabaseNotNamedError, NotTranslatedErr
 from paimonlab.sql_engine.tables import Sources, is_file
 from paimonlab.sql_engine.tree import check_parts
 from paimonlab.sql_engine.value import quoted
-from paimonlab.table.format_tables.format_table import FormatTable
+from paimonlab.table import format_tables
 from paimonlab.table.table import Table
+
+if TYPE_CHECKING:
+    from paimonlab.table.format_tables.format_table import FormatTable
 
 _NAME = r"\w+(?:\.\w+)*"
 _DATABASES = re.compile(
@@ -151,7 +155,9 @@ def _type_text(name: str, kind: Kind | None) -> str:
 
 def _table(path: tuple[str, ...], sources: Sources) -> Table | FormatTable:
     table = sources.catalog.opened(sources.name_of(path))
-    if not isinstance(table, Table | FormatTable):
+    if not isinstance(table, Table) and not isinstance(
+        table, format_tables.format_table.FormatTable
+    ):
         raise NotTranslatedError("DESCRIBE of a system table", path[-1])
     return table
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import duckdb
 import pyarrow as pa
@@ -22,10 +22,12 @@ from paimonlab.sql_engine.kinds import duck_type, is_atomic, kind_of
 from paimonlab.sql_engine.merged_columns import merged_columns
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.value import quoted
-from paimonlab.table.format_tables.format_table import FormatTable
 from paimonlab.table.reading.conditions import bound
 from paimonlab.table.reading.scan import Scan
-from paimonlab.table.system.system_table import SystemTable
+
+if TYPE_CHECKING:
+    from paimonlab.table.format_tables.format_table import FormatTable
+    from paimonlab.table.system.system_table import SystemTable
 
 COLUMNS_MEMORY = 256 << 20
 """Of the option ``sql.columns-memory``, unless it says otherwise."""

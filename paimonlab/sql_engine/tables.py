@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
@@ -31,9 +31,13 @@ from paimonlab.sql_engine.rows import (
     TableRows,
 )
 from paimonlab.sql_engine.scope import Relation, Scope, SqlColumn
-from paimonlab.table.format_tables.format_table import FormatTable
-from paimonlab.table.system.system_table import SystemTable
+from paimonlab.table import format_tables
 from paimonlab.table.table import Table
+
+if TYPE_CHECKING:
+    from paimonlab.spec.schema.definition import TableSchema
+    from paimonlab.table.format_tables.format_table import FormatTable
+    from paimonlab.table.system.system_table import SystemTable
 
 _MOST_NEAR = 1000
 """Files of a folder that are looked at for one of a similar name."""
@@ -212,21 +216,23 @@ class Sources:
         name = self.name_of(path)
         found = relation(self.catalog, name)
         point = self._point(version, given)
-        if isinstance(found, Table | FormatTable) and any(
-            one.description for one in found.schema.fields
-        ):
-            self.has_comments = True
         if isinstance(found, Table):
+            self._look_for_comments(found.schema)
             memory = self.catalog.options.get("sql.columns-memory")
             kept = COLUMNS_MEMORY if memory is None else parse_memory_size_bytes(memory)
             return TableRows(found.scan(**point), kept)
-        if isinstance(found, FormatTable):
+        if isinstance(found, format_tables.format_table.FormatTable):
+            self._look_for_comments(found.schema)
             if point:
                 raise SchemaError(f"{name} is a format table, files without snapshots")
             return FormatTableRows(found)
         if version is not None:
             raise NotTranslatedError("time travel of a system table", path[-1])
         return SystemTableRows(found, name)
+
+    def _look_for_comments(self, schema: TableSchema) -> None:
+        if any(one.description for one in schema.fields):
+            self.has_comments = True
 
     def name_of(self, path: tuple[str, ...]) -> str:
         """Return ``database.table`` of a name in a statement.
