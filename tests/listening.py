@@ -13,6 +13,15 @@ _LOOK_SECONDS = 0.02
 """How often a server sees whether it is to end."""
 
 
+class ResettingHandler(BaseHTTPRequestHandler):
+    """A handler that can say nothing, and break the connection instead."""
+
+    def reset(self) -> None:
+        """Break it."""
+        self.close_connection = True
+        self.connection.close()
+
+
 @contextmanager
 def listening(handler: type[BaseHTTPRequestHandler], port: int = 0) -> Iterator[str]:
     """Answer requests in threads; return the address, without a slash at its end.

@@ -11,11 +11,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
 from typing import Literal
 from urllib.parse import urlsplit
 
-from tests.listening import listening
+from tests.listening import ResettingHandler, listening
 
 Fault = Literal[
     "503 before",
@@ -80,7 +79,7 @@ def proxy_of(server: str, port: int = 0) -> Iterator[Proxy]:  # noqa: C901 - a c
     host = urlsplit(server).netloc
     proxy = Proxy("")
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(ResettingHandler):
         protocol_version = "HTTP/1.1"
 
         def log_message(self, *_: object) -> None:
@@ -96,7 +95,7 @@ def proxy_of(server: str, port: int = 0) -> Iterator[Proxy]:  # noqa: C901 - a c
                 self._say(int(fault[:3]), fault, told.encode() if code else b"")
                 return
             if fault in ("reset before", "reset within"):
-                self._reset()
+                self.reset()
                 return
             if fault == "killed before":
                 os.kill(os.getpid(), signal.SIGKILL)
@@ -110,7 +109,7 @@ def proxy_of(server: str, port: int = 0) -> Iterator[Proxy]:  # noqa: C901 - a c
             if fault == "503 after":
                 self._say(503, fault, b"")
             elif fault == "reset after":
-                self._reset()
+                self.reset()
             else:
                 self._pass_on(answer, data, is_cut=fault == "cut")
 
@@ -126,7 +125,7 @@ def proxy_of(server: str, port: int = 0) -> Iterator[Proxy]:  # noqa: C901 - a c
                 return
             if is_cut:
                 self.wfile.write(data[: len(data) // 2])
-                self._reset()
+                self.reset()
                 return
             self.wfile.write(data)
 
@@ -162,10 +161,6 @@ def proxy_of(server: str, port: int = 0) -> Iterator[Proxy]:  # noqa: C901 - a c
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
             self.wfile.write(data)
-
-        def _reset(self) -> None:
-            self.close_connection = True
-            self.connection.close()
 
         do_GET = do_PUT = do_HEAD = do_POST = do_DELETE = _answer  # noqa: N815 - as called there
 
