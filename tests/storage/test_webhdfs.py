@@ -19,6 +19,7 @@ from paimonlab.storage import hdfs
 from paimonlab.storage.hdfs import HdfsFileIO, web
 from paimonlab.storage.hdfs.options import WebHdfsOptions, webhdfs_options
 from tests.certificates import certificates
+from tests.ports import HOST, free_port
 from tests.storage.stores.scripted_webhdfs import TOKEN, WebHdfs, serving_webhdfs
 
 LOST = ("reset before", "reset after", "503 before", "503 after")
@@ -76,6 +77,33 @@ def test_a_lost_answer_to_data_leaves_a_whole_file_or_none(service: WebHdfs, fau
         with pytest.raises(StorageError, match=r"/w/\S+: writing failed"):
             store.write(f"{store.root}/data", b"12345")
         assert service.files == {"/w/warm": b"1"}
+
+
+def test_another_data_node_takes_a_file_where_one_is_not_reached(service: WebHdfs) -> None:
+    store = opened(service)
+    store.write(f"{store.root}/warm", b"1")
+    nowhere = f"http://{HOST}:{free_port()}"
+    service.absent = [nowhere, nowhere]
+
+    store.write(f"{store.root}/data", b"12345")
+
+    assert service.files == {"/w/warm": b"1", "/w/data": b"12345"}
+    assert service.excluded == [HOST, HOST]
+    assert not service.absent
+    service.absent = [nowhere] * 100
+    with pytest.raises(StorageError, match=r"data node is not reached: .* \(after \d+ attempts\)"):
+        store.write(f"{store.root}/more", b"1")
+    assert "/w/more" not in service.files
+
+
+def test_redirects_may_have_names_that_are_not_quoted(service: WebHdfs) -> None:
+    service.is_raw = True
+    store = opened(service)
+
+    store.write(f"{store.root}/dt=ü 東/data", b"12345")
+
+    assert service.files == {"/w/dt=ü 東/data": b"12345"}
+    assert store.read(f"{store.root}/dt=ü 東/data") == b"12345"
 
 
 def test_a_file_whose_sending_broke_is_not_taken_for_a_whole_one(

@@ -17,7 +17,7 @@ import ssl
 import threading
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
@@ -38,6 +38,8 @@ _CONNECTIONS = 32
 _REASON_SECONDS = 1.0
 """How long an answer is waited for after its request could not be sent."""
 _REDIRECTS = (301, 302, 303, 307, 308)
+_ADDRESS = "!#$%&'()*+,/:;=?@[]~"
+"""What an address may have beside letters, digits and ``_.-``."""
 _PASSING = frozenset(("RetriableException", "StandbyException"))
 """Exceptions of the name node after which the same may succeed a little later."""
 _BYTES = {"Content-Type": "application/octet-stream"}
@@ -107,21 +109,51 @@ class WebClient:
         return self._answer("GET", asked, follows=True)
 
     def create(self, path: str, /) -> _WebWriter:
-        """Begin a file: the name node says which data node takes it."""
+        """Begin a file: the name node says which data node takes it; another if it is not there."""
         self._require_moves(path)
-        asked = self._url(path, "CREATE", overwrite="false")
-        place = self._redirect("PUT", asked)
+        end = time.monotonic() + _PATIENCE_SECONDS
+        absent = list[str]()
+        for attempt in range(1, self._options.attempts + 1):
+            place = self._place(path, absent)
+            connection = self._connection(place)
+            try:
+                connection.connect()  # nothing was sent before that is there
+            except (HTTPException, OSError) as error:
+                connection.close()
+                is_last = attempt == self._options.attempts or time.monotonic() >= end
+                if is_last or isinstance(error, ssl.SSLError):
+                    times = f" (after {attempt} attempts)" if attempt > 1 else ""
+                    raise OSError(self.shown(f"{_unreachable(error)}{times}")) from None
+                absent.append(connection.host)
+                _pause(attempt)
+            else:
+                parts = urlsplit(place)
+                return _WebWriter(self, connection, f"{parts.path}?{parts.query}", path)
+        raise AssertionError("the last attempt returns or raises")
+
+    def _place(self, path: str, absent: Sequence[str]) -> str:
+        """Ask the name node where a file may begin, if it can be not on some hosts."""
+        plain = self._url(path, "CREATE", overwrite="false")
+        if not absent:
+            return self._redirect("PUT", plain)
+        hosts = ",".join(dict.fromkeys(absent))
+        others = self._url(path, "CREATE", overwrite="false", excludedatanodes=hosts)
+        try:
+            return self._redirect("PUT", others)
+        except (FileNotFoundError, FileExistsError):
+            raise
+        except OSError:  # there is no other: it may be back
+            return self._redirect("PUT", plain)
+
+    def _connection(self, place: str) -> HTTPConnection:
         parts = urlsplit(place)
         is_tls = self._checked(parts.scheme)
         port = parts.port or (443 if is_tls else 80)
         seconds = self._options.timeout_millis / 1000
         host = str(parts.hostname)
-        connection = (
-            HTTPSConnection(host, port, timeout=seconds, context=self._trust)
-            if is_tls
-            else HTTPConnection(host, port, timeout=seconds)
-        )
-        return _WebWriter(self, connection, f"{parts.path}?{parts.query}", path)
+        if is_tls:
+            return HTTPSConnection(host, port, timeout=seconds, context=self._trust)
+        return HTTPConnection(host, port, timeout=seconds)
 
     def rename(self, source: str, target: str, /, *, overwrite: bool) -> None:
         """Move a file or folder; sent once, so who moves has to find out what a lost answer was."""
@@ -220,7 +252,7 @@ class WebClient:
         if status not in _REDIRECTS or "Location" not in headers:
             raise OSError(f"the answer was {status} without the address of a data node")
         del body
-        return headers["Location"]
+        return _quoted(headers["Location"])
 
     def _answer(
         self, method: str, asked: str, *, follows: bool = False, attempts: int | None = None
@@ -242,8 +274,9 @@ class WebClient:
             try:
                 status, headers, body = self._once(method, asked)
                 if follows and status in _REDIRECTS and "Location" in headers:
-                    self._checked(urlsplit(headers["Location"]).scheme)
-                    status, headers, body = self._once(method, headers["Location"])
+                    place = _quoted(headers["Location"])
+                    self._checked(urlsplit(place).scheme)
+                    status, headers, body = self._once(method, place)
                 if status < 400:
                     return status, headers, body
                 problem = self.error_of(status, dict(headers), body)
@@ -257,8 +290,7 @@ class WebClient:
                     raise problem
                 times = f" (after {attempt} attempts)" if attempt > 1 else ""
                 raise OSError(f"{problem}{times}")
-            longest = min(_FIRST_PAUSE_SECONDS * 2.0**attempt, _LONGEST_PAUSE_SECONDS)
-            time.sleep(longest * (0.5 + random.random() / 2))  # noqa: S311 - not a secret
+            _pause(attempt)
         raise AssertionError("the last attempt returns or raises")
 
     def _once(self, method: str, asked: str) -> tuple[int, Mapping[str, str], bytes]:
@@ -348,6 +380,23 @@ class _WebWriter:
             return self._client.get_file_info(self._path).length == self._size_bytes
         except OSError:
             return False
+
+
+def _quoted(location: str) -> str:
+    """Return an address as requests have it: bytes of names, read as Latin-1, are quoted."""
+    return quote(location.encode("latin-1"), safe=_ADDRESS)
+
+
+def _pause(attempt: int) -> None:
+    longest = min(_FIRST_PAUSE_SECONDS * 2.0**attempt, _LONGEST_PAUSE_SECONDS)
+    time.sleep(longest * (0.5 + random.random() / 2))  # noqa: S311 - not a secret
+
+
+def _unreachable(error: Exception) -> str:
+    """Say why there is no connection to a data node."""
+    if isinstance(error, ssl.SSLError):
+        return _plain(error)
+    return f"its data node is not reached: {_plain(error)}"
 
 
 def _header(headers: Mapping[str, str], name: str) -> str:

@@ -11,11 +11,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from tests.listening import ResettingHandler
 from tests.ports import HOST
 
 TOKEN = "DTzqhush"
@@ -36,6 +37,12 @@ class WebHdfs:
     """Whether options of RENAME are unknown, as to HttpFS."""
     redirects_to: str = ""
     """Where else data is said to be."""
+    absent: list[str] = field(default_factory=list)
+    """Addresses of data nodes that are named first, one after the other, and are not there."""
+    excluded: list[str] = field(default_factory=list)
+    """On which hosts files were not to begin."""
+    is_raw: bool = False
+    """Whether redirects have the bytes of names as they are, not quoted."""
     asked: list[str] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -69,7 +76,7 @@ def serving_webhdfs(  # noqa: C901 - a class with its closure
     """Serve it on 127.0.0.1, by TLS if there is a certificate."""
     service = WebHdfs()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(ResettingHandler):
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True
 
@@ -89,7 +96,7 @@ def serving_webhdfs(  # noqa: C901 - a class with its closure
                 return
             when, _, kind = service.fault(operation).partition(" ")
             if when == "reset" and kind == "before":
-                self._reset()
+                self.reset()
             elif when == "503" and kind == "before":
                 self._say(503, None)
             elif when == "403":
@@ -97,7 +104,7 @@ def serving_webhdfs(  # noqa: C901 - a class with its closure
             else:
                 status, found = self._done(operation, path, query, body)
                 if when == "reset":
-                    self._reset()
+                    self.reset()
                 elif when == "cut" and isinstance(found, bytes):
                     self._say(status, found[:1])
                 else:
@@ -107,6 +114,7 @@ def serving_webhdfs(  # noqa: C901 - a class with its closure
             self, operation: str, path: str, query: dict[str, str], body: bytes
         ) -> tuple[int, Any]:
             if operation in ("CREATE", "OPEN"):
+                service.excluded += filter(None, [query.get("excludedatanodes")])
                 if operation == "OPEN" and path not in service.files:
                     return _refused(404, "FileNotFoundException", f"File {path} not found.")
                 return 307, None
@@ -146,17 +154,17 @@ def serving_webhdfs(  # noqa: C901 - a class with its closure
                 data = b""
             self.send_response(status)
             if status == 307:
-                here = service.redirects_to or service.url
-                self.send_header("Location", f"{here}{self.path}&data=true")
+                here = service.absent.pop(0) if service.absent else ""
+                path, _, query = self.path.partition("?")
+                if service.is_raw:
+                    path = unquote(path).encode().decode("latin-1")
+                here = here or service.redirects_to or service.url
+                self.send_header("Location", f"{here}{path}?{query}&data=true")
             for name, text in (headers or {}).items():
                 self.send_header(name, text)
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
             self.wfile.write(data)
-
-        def _reset(self) -> None:
-            self.close_connection = True
-            self.connection.close()
 
         do_GET = do_PUT = do_DELETE = _answer  # noqa: N815 - as called there
 
