@@ -1,4 +1,7 @@
-"""A process that makes lookup stores until it is killed: ``python -m tests.read.store_maker``."""
+"""A process that makes lookup stores until it is killed: ``python -m tests.read.store_maker``.
+
+With ``--drop`` it deletes those that are there, and ends.
+"""
 
 from __future__ import annotations
 
@@ -52,8 +55,13 @@ def main(folder: str) -> None:
     while True:
         for number in range(FILES):
             found(folder, number)  # None where the other process has just dropped it
-        KeptStores(LookupStorePlan(folder=folder), ("group",), StoredColumns(KEYS)).drop_others(())
+        drop(folder)
+
+
+def drop(folder: str) -> None:
+    """Delete all stores."""
+    KeptStores(LookupStorePlan(folder=folder), ("group",), StoredColumns(KEYS)).drop_others(())
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    (drop if "--drop" in sys.argv else main)(sys.argv[1])
