@@ -24,6 +24,7 @@ from paimonlab.ingest.formats.gathering import (
     UPDATE_BEFORE,
     Gathering,
     MessageError,
+    Millis,
     RefusedTableError,
     RowsOf,
     gathered,
@@ -46,7 +47,7 @@ class _Row(msgspec.Struct, gc=False):
 
 
 class _Time(msgspec.Struct, gc=False):
-    eventTime: int | None = None  # noqa: N815
+    eventTime: Millis | None = None  # noqa: N815
 
 
 class _Payload(msgspec.Struct, gc=False):

@@ -9,13 +9,15 @@ from __future__ import annotations
 import base64
 import uuid
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
 import numpy as np
 
 from paimonlab.spec.value_text import java_float_text
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def document_row(document: str) -> bytes:
@@ -136,7 +138,9 @@ def _date(value: dict[str, Any]) -> Any:
     moment = value["$date"]
     if isinstance(moment, str):
         found = datetime.fromisoformat(moment)
-        return WrittenNumber(str(round(found.timestamp() * 1000)))
+        if found.tzinfo is None:
+            found = found.replace(tzinfo=UTC)
+        return WrittenNumber(str((found - _EPOCH) // timedelta(milliseconds=1)))
     return plain(moment)
 
 

@@ -25,6 +25,7 @@ from paimonlab.ingest.formats.gathering import (
     UPDATE_AFTER,
     Gathering,
     MessageError,
+    Millis,
     RefusedTableError,
     RowsOf,
     gathered,
@@ -47,7 +48,7 @@ class _Message(msgspec.Struct, gc=False):
     pkNames: tuple[str, ...] | None = None  # noqa: N815
     mysqlType: Raw = NULL  # noqa: N815
     isDdl: bool | None = None  # noqa: N815
-    es: int | None = None
+    es: Millis | None = None
     sql: str | None = None
 
 

@@ -19,6 +19,9 @@ from paimonlab.ingest.formats.json_cells import Column
 from paimonlab.ingest.formats.messages import Messages
 from paimonlab.ingest.formats.settings import FormatSettings
 
+_MARK = b"\xef\xbb\xbf"
+"""Mark of the order of bytes."""
+
 
 class CsvRows:
     """Reads messages of one topic after the other."""
@@ -57,13 +60,19 @@ class CsvRows:
 
     def _together(self, lines: Sequence[bytes]) -> pa.Table | None:
         """Read all rows at once; None: some are not one row."""
-        if any(b"\n" in line or b"\r" in line for line in lines):
+        if any(b"\n" in line or b"\r" in line or self._is_blank(line) for line in lines):
             return None
         try:
             table = self._parsed(b"\n".join(lines) + b"\n", has_lines=False)
         except pa.ArrowInvalid:
             return None
-        return table if table.num_rows == len(lines) else None
+        # One that leaves a quote open takes the next line, or has the end of the last one.
+        is_whole = table.num_rows == len(lines) and not (lines and _is_open(lines[-1], table))
+        return table if is_whole else None
+
+    def _is_blank(self, line: bytes) -> bool:
+        """Whether a line has no column; Arrow takes it for a row of nulls."""
+        return not line and len(self._names) > 1
 
     def _apart(
         self, lines: Sequence[bytes], places: Sequence[int]
@@ -71,12 +80,17 @@ class CsvRows:
         """Read each row by itself."""
         tables, kept, errors = [], [], {}
         for place, line in zip(places, lines, strict=True):
+            if self._is_blank(line):
+                errors[place] = f"not a row of CSV: it is empty, not {len(self._names)} columns"
+                continue
             try:
                 table = self._parsed(line + b"\n", has_lines=True)
             except pa.ArrowInvalid as error:
                 errors[place] = f"not a row of CSV: {error}"
                 continue
-            if table.num_rows == 1:
+            if _is_open(line, table):
+                errors[place] = "not a row of CSV: a quote is not closed"
+            elif table.num_rows == 1:
                 tables.append(table)
                 kept.append(place)
             else:
@@ -88,6 +102,8 @@ class CsvRows:
     def _parsed(self, text: bytes, *, has_lines: bool) -> pa.Table:
         if not text:
             return pa.table({name: pa.nulls(0, pa.string()) for name in self._names})
+        if text.startswith(_MARK):
+            text = _MARK + text  # Arrow leaves the first one out, whichever message is first
         return csv.read_csv(
             io.BytesIO(text),
             csv.ReadOptions(
@@ -105,6 +121,14 @@ class CsvRows:
                 quoted_strings_can_be_null=False,
             ),
         )
+
+
+def _is_open(line: bytes, table: pa.Table) -> bool:
+    """Whether a line leaves a quote open: its last value has the end that was put after it."""
+    if not table.num_rows:
+        return False
+    last = table.column(table.num_columns - 1)[-1].as_py()
+    return last is not None and last.endswith("\n") and not line.endswith(b'\n"')
 
 
 def _line(value: bytes | None) -> bytes:

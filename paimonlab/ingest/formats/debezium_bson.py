@@ -17,12 +17,14 @@ import msgspec
 from paimonlab.ingest.changes import Event
 from paimonlab.ingest.formats.bson_values import document_row
 from paimonlab.ingest.formats.gathering import (
+    DECODE_ERRORS,
     DELETE,
     INSERT,
     UPDATE_AFTER,
     UPDATE_BEFORE,
     Gathering,
     MessageError,
+    Millis,
     RowsOf,
     gathered,
 )
@@ -36,7 +38,7 @@ KEYS = ("_id",)
 class _Source(msgspec.Struct, gc=False):
     db: str | None = None
     collection: str | None = None
-    ts_ms: int | None = None
+    ts_ms: Millis | None = None
 
 
 class _Envelope(msgspec.Struct, gc=False):
@@ -85,10 +87,11 @@ class DebeziumBson:
                     "(capture.mode = change_streams_update_full)",
                     of.table,
                 )
+            after = self._row(event.after, of)  # first: without it there is no row before, either
             if event.op == "u" and event.before is not None:
                 found.add(of, UPDATE_BEFORE, self._row(event.before, of), place, millis)
             kind = UPDATE_AFTER if event.op == "u" else INSERT
-            found.add(of, kind, self._row(event.after, of), place, millis)
+            found.add(of, kind, after, place, millis)
         elif event.op == "d":
             row = self._key(place) if event.before is None else self._row(event.before, of)
             if row is None:
@@ -102,7 +105,7 @@ class DebeziumBson:
     def _row(self, document: str, of: RowsOf) -> bytes:
         try:
             return document_row(document)
-        except ValueError as error:
+        except (ValueError, OverflowError, RecursionError) as error:
             raise MessageError(f"a document that is no extended JSON: {error}", of.table) from error
 
     def _key(self, place: int) -> bytes | None:
@@ -113,5 +116,5 @@ class DebeziumBson:
             members = msgspec.json.decode(key, type=dict[str, Any])
             members = members.get("payload", members)
             return document_row(f'{{"_id":{members["id"]}}}')
-        except (msgspec.MsgspecError, KeyError, TypeError, ValueError):
+        except (*DECODE_ERRORS, KeyError, TypeError, ValueError, OverflowError):
             return None

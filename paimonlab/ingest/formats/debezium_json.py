@@ -20,6 +20,7 @@ from msgspec import Raw
 from paimonlab.ingest.changes import Event, Truncated
 from paimonlab.ingest.formats.connect_types import ConnectField, ReadColumn, read_columns
 from paimonlab.ingest.formats.gathering import (
+    DECODE_ERRORS,
     DELETE,
     INSERT,
     NULL,
@@ -27,6 +28,7 @@ from paimonlab.ingest.formats.gathering import (
     UPDATE_BEFORE,
     Gathering,
     MessageError,
+    Millis,
     RowsOf,
 )
 from paimonlab.ingest.formats.json_cells import JsonText
@@ -60,7 +62,7 @@ class Source(msgspec.Struct, gc=False):
     db: str | None = None
     schema: str | None = None
     table: str | None = None
-    ts_ms: int | None = None
+    ts_ms: Millis | None = None
 
 
 class Envelope(msgspec.Struct, gc=False):
@@ -121,7 +123,7 @@ class DebeziumJson:
             envelope = self._read(value)
             if envelope is not None:
                 self._add(found, known, envelope, messages, place)
-        except msgspec.MsgspecError as error:
+        except DECODE_ERRORS as error:
             found.unreadable(place, f"not a change event of Debezium: {error}")
         except MessageError as error:
             found.unreadable(place, str(error), error.table)
@@ -160,7 +162,7 @@ class DebeziumJson:
                 value = value[size:-1]
             try:
                 envelope = decode(value)
-            except msgspec.MsgspecError:
+            except DECODE_ERRORS:
                 return place
             source, kind = envelope.source, _KINDS.get(envelope.op)
             row = envelope.before if kind == DELETE else envelope.after
@@ -195,7 +197,7 @@ class DebeziumJson:
             self._plan = self._prefix_plan
             try:
                 return self._envelope.decode(value[len(self._prefix) : -1])
-            except msgspec.MsgspecError:  # more than a payload
+            except DECODE_ERRORS:  # more than a payload
                 self._prefix = _NO_PREFIX
         envelope = self._envelope.decode(value)
         if envelope.op is not None or envelope.payload == ABSENT:

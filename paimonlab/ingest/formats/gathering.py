@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
 import numpy as np
@@ -225,6 +225,12 @@ class RefusedTableError(Exception):
         )
 
 
+DECODE_ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What decoders of JSON raise of a message: keys may be no UTF-8, objects too deep."""
+
+Millis = Annotated[int, msgspec.Meta(ge=-(1 << 51), le=1 << 51)]
+"""A time of a message: one that is beyond all calendars is no message of its format."""
+
 Decoded = TypeVar("Decoded")
 
 
@@ -253,7 +259,7 @@ def gathered(
             continue
         try:
             add(found, decode(value), place)
-        except msgspec.MsgspecError as error:
+        except DECODE_ERRORS as error:
             found.unreadable(place, f"not {what}: {error}")
         except MessageError as error:
             found.unreadable(place, str(error), error.table)
@@ -346,6 +352,8 @@ class _Batch:
     def _typed(self, columns: dict[str, Column]) -> tuple[SourceSchema, list[pa.Array]]:
         count = len(self._rows.objects)
         known = self._of.columns
+        if not known:
+            self._find_empty(columns, count)
         names = dict.fromkeys([*known, *columns])
         found: list[SourceColumn] = []
         arrays: list[pa.Array] = []
@@ -371,6 +379,16 @@ class _Batch:
             pa.nulls(count, wanted.type) if values is None else values
             for values, wanted in zip(arrays, fields, strict=True)
         ]
+
+    def _find_empty(self, columns: dict[str, Column], count: int) -> None:
+        """Note objects without members: where no column is known, they are no rows."""
+        is_empty = np.ones(count, np.bool_)
+        for column in columns.values():
+            if column.is_given is None:
+                return
+            is_empty &= ~column.is_given
+        for row in np.flatnonzero(is_empty).tolist():
+            self._errors.setdefault(int(self._places[row]), "an object without columns")
 
     def _changes(
         self, schema: SourceSchema, arrays: list[pa.Array], kept: slice | Places

@@ -193,7 +193,7 @@ def _by_key(data: bytes, pairs: _Pairs, count: int) -> dict[str, Places]:
     by_name: dict[str, Places] = {}
     for number, key in enumerate(keys.dictionary.to_pylist()):
         mine = np.flatnonzero(numbers == number)
-        name = _unescaped(key)
+        name = _name(key)
         at = by_name.setdefault(name, np.full(count, -1, np.int64))
         # Two spellings of one key: the later pair counts.
         np.maximum.at(at, pairs.rows[mine], mine)
@@ -216,8 +216,15 @@ def _same_keys(data: bytes, pairs: _Pairs, count: int) -> list[str] | None:
         for offset, character in enumerate(key):
             if (raw[starts[:, index] + offset] != character).any():
                 return None
-        names.append(_unescaped(key))
+        names.append(_name(key))
     return names if len(set(names)) == width else None
+
+
+def _name(key: bytes) -> str:
+    try:
+        return _unescaped(key)
+    except (UnicodeDecodeError, msgspec.DecodeError):
+        raise NotObjectsError([], "a key that is not UTF-8") from None
 
 
 def _unescaped(text: bytes) -> str:

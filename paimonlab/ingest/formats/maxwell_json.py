@@ -22,6 +22,7 @@ from paimonlab.ingest.formats.gathering import (
     UPDATE_AFTER,
     Gathering,
     MessageError,
+    Millis,
     RowsOf,
     gathered,
 )
@@ -39,7 +40,7 @@ class _Message(msgspec.Struct, gc=False):
     old: Raw = NULL
     database: str | None = None
     table: str | None = None
-    ts: int | None = None
+    ts: Millis | None = None
     primary_key_columns: tuple[str, ...] | None = None
 
 

@@ -48,5 +48,5 @@ def _members(text: bytes | None) -> dict[str, Raw] | None:
         return None
     try:
         return msgspec.json.decode(text, type=dict[str, Raw])
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None

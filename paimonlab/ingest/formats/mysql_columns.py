@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from paimonlab.errors import UnsupportedError
+from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.ingest.changes import SourceColumn
 from paimonlab.ingest.formats.connect_types import ReadColumn
 from paimonlab.ingest.formats.geometry import MYSQL_SHAPES, mysql_geometry_json
@@ -116,8 +116,13 @@ def mysql_column(name: str, text: str, mapping: frozenset[str]) -> ReadColumn:
         If no type of Paimon holds it.
     """
     source = mysql_type(text)
-    type_text, read = _meaning(source, mapping, name)
-    data_type: DataType = parse_type(type_text)
+    try:
+        type_text, read = _meaning(source, mapping, name)
+        data_type: DataType = parse_type(type_text)
+    except (SchemaError, ValueError) as error:  # sizes that are no numbers, or too large
+        if isinstance(error, UnsupportedError):
+            raise
+        raise UnsupportedError(f"MySQL type {text!r} of column {name!r}", str(error)) from error
     if "to-string" in mapping:
         data_type, read = parse_type("STRING"), read_text
     elif read is None:

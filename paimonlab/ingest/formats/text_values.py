@@ -38,6 +38,10 @@ READ_ERRORS = (pa.ArrowInvalid, pa.ArrowTypeError, ValueError, InvalidOperation,
 _DAY_MILLIS = 86_400_000
 _MOST_DAYS = 10_000_000
 """Larger counts are milliseconds: days reach the year 29,000."""
+_MOST_DIGITS = 40
+"""Of numbers that become whole ones: more would take all memory (1e999999999)."""
+_SHOWN = 100
+"""Characters of a value in a message."""
 _ZERO_DATE = r"^\d{4}-00-|^\d{4}-\d\d-00|^0000-"
 
 
@@ -114,16 +118,26 @@ def _whole(text: str | None) -> int | None:
     if text is None:
         return None
     number = _number(text)
+    if number.is_finite() and number.adjusted() >= _MOST_DIGITS:
+        raise ValueError(f"{shown(text)} has more digits than any whole number here")
     if number != number.to_integral_value():
-        raise ValueError(f"{text!r} is not a whole number")
+        raise ValueError(f"{shown(text)} is not a whole number")
     return int(number)
 
 
 def _number(text: str) -> Decimal:
     try:
-        return Decimal(text)
+        # Python also takes the digits of other scripts, and 1_000.
+        if text.isascii() and "_" not in text:
+            return Decimal(text)
     except InvalidOperation:
-        raise ValueError(f"{text!r} is not a number") from None
+        pass
+    raise ValueError(f"{shown(text)} is not a number")
+
+
+def shown(text: str) -> str:
+    """Return a value for a message, cut short."""
+    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
 
 
 def integer_reader(kind: pa.DataType) -> Read:
@@ -225,6 +239,7 @@ def _unscaled(numbers: pa.Array, data_type: AtomicType) -> pa.Array:
     validity = None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little"))
     kind = pa.decimal128(38, data_type.scale or 0)
     made = pa.Array.from_buffers(kind, len(numbers), [validity, pa.py_buffer(words.tobytes())])
+    made.validate(full=True)  # 16 bytes hold numbers of 39 digits
     return made.cast(to_arrow(data_type))
 
 
@@ -334,11 +349,13 @@ def _is_numbers(column: Column) -> bool:
 def _days(counts: pa.Array) -> pa.Array:
     """Take days, or milliseconds of midnights, since the epoch."""
     found = numpy_values(counts.fill_null(0))
-    is_millis = np.abs(found) > _MOST_DAYS
+    is_millis = (found > _MOST_DAYS) | (found < -_MOST_DAYS)
     if (found[is_millis] % _DAY_MILLIS).any():
         raise ValueError("a date has a time of day: declare the column as TIMESTAMP(3)")
-    days = np.where(is_millis, found // _DAY_MILLIS, found).astype(np.int32)
-    return arrow_array(days, pa.int32(), mask=_nulls(counts)).cast(pa.date32())
+    days = np.where(is_millis, found // _DAY_MILLIS, found)
+    if ((days > _MOST_DAYS) | (days < -_MOST_DAYS)).any():
+        raise ValueError("a date is beyond the year 29,000")
+    return arrow_array(days.astype(np.int32), pa.int32(), mask=_nulls(counts)).cast(pa.date32())
 
 
 def _timestamp(data_type: AtomicType) -> Read:
