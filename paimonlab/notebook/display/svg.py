@@ -11,6 +11,7 @@ import base64
 from collections.abc import Iterable
 
 from paimonlab.notebook.display.characters import cut, escaped, text_width
+from paimonlab.notebook.display.colours import DARK, GROUND, INK
 from paimonlab.spec.visible_text import visible
 
 
@@ -115,7 +116,9 @@ def document(
     font_size: int = 11,
     **attributes: str | float | None,
 ) -> str:
-    """Draw shapes on a light ground, which makes them readable in dark themes too.
+    """Draw shapes on a ground of their own, which is dark where the page says that it is.
+
+    An ``<img>`` follows the ``color-scheme`` of its page, or stays light; both can be read.
 
     Parameters
     ----------
@@ -132,12 +135,13 @@ def document(
     **attributes
         What all shapes have that do not say otherwise.
     """
-    ground = element("rect", width=width, height=height, rx=corner, fill="#fff")
+    attributes = {"fill": INK, **attributes}
+    ground = element("rect", width=width, height=height, rx=corner, fill=GROUND)
+    drawn = "".join((definitions, ground, *shapes))
     return element(
         "svg",
-        definitions,
-        ground,
-        *shapes,
+        _dark_style(drawn),
+        drawn,
         xmlns="http://www.w3.org/2000/svg",
         viewBox=f"0 0 {width} {height}",
         width=width,
@@ -146,6 +150,17 @@ def document(
         font_size=font_size,
         **attributes,
     )
+
+
+def _dark_style(drawn: str) -> str:
+    """Say which colours are others where the page is dark, of those that are used."""
+    rules = (
+        f'[{name}="{colour}"]{{{name}:{dark}}}'
+        for colour, dark in DARK.items()
+        for name in ("fill", "stroke")
+        if colour == INK or f'{name}="{colour}"' in drawn  # texts inherit the ink
+    )
+    return element("style", f"@media (prefers-color-scheme:dark){{{''.join(rules)}}}")
 
 
 def image(svg: str, alternative: str, width: int, height: int) -> str:

@@ -140,3 +140,27 @@ def test_what_is_written_on_a_colour_can_be_read(name: str) -> None:
 def test_pictures_without_javascript_have_the_same_colours() -> None:
     assert {name: getattr(colours, name.upper()) for name in COLOURS} == COLOURS
     assert {kind: colour for kind, (_, colour, _) in KINDS.items()} == timeline_picture._COLOURS
+
+
+def test_pictures_without_javascript_can_be_read_on_both_grounds() -> None:
+    assert [AMOUNTS["light"][1:], AMOUNTS["dark"][1:]] == [
+        list(colours.AMOUNTS),
+        [colours.DARK[shade] for shade in colours.AMOUNTS],
+    ]
+    for shown in ({}, colours.DARK):
+        seen = {
+            name: long(shown.get(value, value))
+            for name, value in vars(colours).items()
+            if isinstance(value, str) and value.startswith("#")
+        }
+        amounts = [shown.get(shade, shade) for shade in colours.AMOUNTS[:2]]
+        for ground in (seen["GROUND"], *amounts):
+            assert contrast(seen["INK"], ground) >= 4.5
+        for text in ("INK", "LINK", "NEW"):
+            assert contrast(seen[text], seen["GROUND"]) >= 4.5, text
+        for mark in ("BLUE", "GREEN", "RED", "GREY", "AXIS", "AMOUNT_EDGE"):
+            assert contrast(seen[mark], seen["GROUND"]) >= 2.8, mark
+
+
+def long(colour: str) -> str:
+    return colour if len(colour) == 7 else "#" + "".join(2 * digit for digit in colour[1:])

@@ -10,7 +10,7 @@ import numpy as np
 from paimonlab.notebook.display import axes, svg
 from paimonlab.notebook.display.axes import Scale
 from paimonlab.notebook.display.characters import escaped
-from paimonlab.notebook.display.colours import INK
+from paimonlab.notebook.display.colours import AXIS, ON_MARK, RULE
 from paimonlab.notebook.results.plotting.columns import AxisKind
 from paimonlab.notebook.results.plotting.points import Points, Series
 from paimonlab.notebook.results.plotting.styles import STYLES, Style
@@ -53,7 +53,7 @@ _MARKS: dict[str, Callable[[float, float], str]] = {
 
 def image(points: Points, alternative: str) -> str:
     """Return an ``<img>`` with its description."""
-    drawn = svg.document(WIDTH, HEIGHT, _Drawing(points).shapes(), fill=INK)
+    drawn = svg.document(WIDTH, HEIGHT, _Drawing(points).shapes())
     return svg.image(drawn, alternative, WIDTH, HEIGHT)
 
 
@@ -114,7 +114,7 @@ class _Drawing:
         for number, (_, style) in enumerate(self._styled):
             if style.hatch:
                 ground = svg.element("rect", width=6, height=6, fill=style.colour)
-                lines = svg.path(_HATCHES[style.hatch], stroke="#fff", fill="none")
+                lines = svg.path(_HATCHES[style.hatch], stroke=ON_MARK, fill="none")
                 yield svg.hatch(f"h{number}", 6, ground, lines)
 
     def _fill(self, style: Style, number: int) -> str:
@@ -123,13 +123,13 @@ class _Drawing:
     def _grid(self) -> Iterator[str]:
         for value in axes.ticks(self._up.low, self._up.high):
             y = self._up.at(value)
-            yield svg.path(f"M{_LEFT} {y:.1f}H{WIDTH - _RIGHT}", stroke="#ddd")
+            yield svg.path(f"M{_LEFT} {y:.1f}H{WIDTH - _RIGHT}", stroke=RULE)
             yield svg.text(_LEFT - 6, y + 4, axes.number_text(value), text_anchor="end")
         for value, text in self._x_ticks():
             x = self._along.at(value)
-            yield svg.path(f"M{x:.1f} {_BOTTOM}v5", stroke="#888")
+            yield svg.path(f"M{x:.1f} {_BOTTOM}v5", stroke=AXIS)
             yield svg.text(x, _BOTTOM + 17, text, text_anchor="middle")
-        yield svg.path(f"M{_LEFT} {_BOTTOM}H{WIDTH - _RIGHT}", stroke="#888")
+        yield svg.path(f"M{_LEFT} {_BOTTOM}H{WIDTH - _RIGHT}", stroke=AXIS)
         middle = (_LEFT + WIDTH - _RIGHT) / 2
         name = svg.shortened(self._points.x_name, 60)
         yield svg.text(middle, _BOTTOM + 34, name, text_anchor="middle")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from paimonlab.notebook.display.colours import BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY
+from paimonlab.notebook.display.colours import BLACK, BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,6 @@ STYLES = (
     Style(SKY, "longdash", "triangle-down", "|"),
     Style(RED, "longdashdot", "x", "+"),
     Style(GREY, "solid", "cross", "\\"),
-    Style("#000000", "dash", "star", "."),
+    Style(BLACK, "dash", "star", "."),
 )
 """One for each series that a plot can have."""

@@ -59,7 +59,7 @@ def _shapes(table: str, run: CompactionRun) -> Iterator[str]:
             yield _text(x, y + 19, _said(files))
     middle = _TOP + _ROW * len(run.levels) / 2
     arrow = f"M{_SIDE + 70} {middle}H{right - 20}m-9 -6l9 6l-9 6"
-    yield svg.path(arrow, stroke="#333", stroke_width=2, fill="none")
+    yield svg.path(arrow, stroke=INK, stroke_width=2, fill="none")
     yield _text(_SIDE + 70, middle - 8, f"{many(run.dropped_rows, 'row')} dropped")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from paimonlab.notebook.display import svg
 from paimonlab.notebook.display.characters import cut
-from paimonlab.notebook.display.colours import INK
+from paimonlab.notebook.display.colours import AMOUNT_EDGE, AMOUNTS, INK, RULE
 from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.display.headlines import files_text, next_rows
@@ -24,13 +24,8 @@ _LEAST_LETTERS = 10
 _LETTERS = 18
 """Height of names on a picture that a page shows at 60 % or so."""
 _MIB = 1 << 20
-_SHADES = (
-    (8 * _MIB, "#DEEBF7"),
-    (32 * _MIB, "#B3D2EA"),
-    (128 * _MIB, "#86B6DC"),
-    (512 * _MIB, "#5C9BCC"),
-    (math.inf, "#3C86BF"),
-)
+_ENDS = (8 * _MIB, 32 * _MIB, 128 * _MIB, 512 * _MIB, math.inf)
+_SHADES = tuple(zip(_ENDS, AMOUNTS, strict=True))
 """Upper ends of the sizes of files and a shade for each: the larger the darker."""
 
 
@@ -170,7 +165,7 @@ def _shapes(files: FileMap) -> Iterator[str]:
             yield svg.rectangle(
                 *(tile.x, tile.y, tile.width, tile.height),
                 fill=_shade(tile),
-                stroke="#345",
+                stroke=AMOUNT_EDGE,
                 stroke_width=_STROKES[tile.kind],
             )
     for tile in files.tiles:
@@ -181,7 +176,7 @@ def _shapes(files: FileMap) -> Iterator[str]:
 def _shade(tile: Tile) -> str:
     """Return the colour of the average size of its files."""
     if tile.bytes is None or not tile.files:
-        return "#ddd" if tile.kind == "partition" else "none"
+        return RULE if tile.kind == "partition" else "none"
     return next(colour for end, colour in _SHADES if tile.bytes / tile.files < end)
 
 

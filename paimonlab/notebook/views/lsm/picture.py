@@ -8,7 +8,7 @@ from itertools import groupby
 from paimonlab.analysis.levels.lsm import Lsm, LsmBucket
 from paimonlab.analysis.levels.lsm_files import LsmFile
 from paimonlab.notebook.display import svg
-from paimonlab.notebook.display.colours import BLUE, GREEN, INK, ORANGE, SKY
+from paimonlab.notebook.display.colours import BLUE, GREEN, INK, ON_BRIGHT, ORANGE, RULE, SKY
 from paimonlab.notebook.display.numbers import bytes_text, many
 from paimonlab.spec.visible_text import visible
 
@@ -23,7 +23,7 @@ _BAR = 14
 # Each lane also has its level in letters.
 _LEVEL_0, _MIDDLE, _TOP_LEVEL, _PLAIN = ORANGE, SKY, BLUE, GREEN
 _HATCH = svg.element(
-    "defs", svg.hatch("h", 5, svg.path("M0 5L5 0", stroke="#000", stroke_width=1.2))
+    "defs", svg.hatch("h", 5, svg.path("M0 5L5 0", stroke=ON_BRIGHT, stroke_width=1.2))
 )
 
 
@@ -79,7 +79,7 @@ def _shapes(
     lsm: Lsm, bucket: LsmBucket, lanes: Sequence[tuple[int, list[LsmFile]]]
 ) -> Iterator[str]:
     place = f"{bucket.partition} bucket {bucket.bucket}".strip()
-    title = svg.shortened(f"{lsm.table} {place}", 60)
+    title = svg.shortened_name(place, 60)  # the table's name stands above
     runs = (
         f": {many(bucket.run_count, 'sorted run')}, trigger {lsm.compaction_trigger}, "
         f"stop {lsm.stop_trigger}"
@@ -90,7 +90,7 @@ def _shapes(
     for number, (level, files) in enumerate(_chosen(lanes)):
         y = _TOP + _LANE * number
         yield svg.text(10, y + 12, f"L{level}" if lsm.has_levels else "files", fill=INK)
-        yield svg.path(f"M{_LEFT} {y + _BAR + 2}H{_WIDTH - _RIGHT}", stroke="#ddd", stroke_width=1)
+        yield svg.path(f"M{_LEFT} {y + _BAR + 2}H{_WIDTH - _RIGHT}", stroke=RULE, stroke_width=1)
         for x, width, file in _placed(lsm, bucket, files):
             yield _bar(lsm, file, x, y, width)
     if len(lanes) > _LANES:

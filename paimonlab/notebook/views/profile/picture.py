@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from paimonlab.notebook.display import svg
-from paimonlab.notebook.display.colours import AXIS, BLUE, INK, SKY
+from paimonlab.notebook.display.colours import AMOUNTS, AXIS, BLUE
 from paimonlab.notebook.display.numbers import figure
 from paimonlab.notebook.views.profile.value import Profile, ProfileColumn
 from paimonlab.spec.visible_text import visible
@@ -29,7 +29,7 @@ def picture(profile: Profile) -> str:
     shapes = chain.from_iterable(
         _small(column, number, profile.row_count) for number, column in enumerate(drawn)
     )
-    document = svg.document(_WIDTH, height, shapes, font_size=10, fill=INK)
+    document = svg.document(_WIDTH, height, shapes, font_size=10)
     return svg.image(document, alternative(profile), _WIDTH, height)
 
 
@@ -66,7 +66,7 @@ def _small(column: ProfileColumn, number: int, row_count: int) -> Iterator[str]:
     sign = "≥" if column.top_error else ""
     for line, (value, count) in enumerate(column.top[:4]):
         top = y + 18 + 15 * line
-        yield svg.rectangle(x, top, width * count / max(row_count, 1), 12, fill=SKY)
+        yield svg.rectangle(x, top, width * count / max(row_count, 1), 12, fill=AMOUNTS[1])
         yield svg.text(x + 3, top + 10, svg.shortened(value, 18))
         yield svg.text(x + width, top + 10, f"{sign}{count:,}", text_anchor="end")
 

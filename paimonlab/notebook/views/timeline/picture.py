@@ -10,7 +10,21 @@ from collections.abc import Callable, Iterator, Sequence
 
 from paimonlab.analysis.snapshots.timeline import TimelinePoint
 from paimonlab.notebook.display import svg
-from paimonlab.notebook.display.colours import AXIS, BLUE, GREEN, GREY, INK, PINK, RED, YELLOW
+from paimonlab.notebook.display.colours import (
+    AXIS,
+    BLUE,
+    GREEN,
+    GREY,
+    GROUND,
+    INK,
+    LINK,
+    NEW,
+    ON_BRIGHT,
+    ON_MARK,
+    PINK,
+    RED,
+    YELLOW,
+)
 from paimonlab.notebook.display.numbers import signed_many
 
 Points = Sequence[TimelinePoint]
@@ -67,23 +81,23 @@ def _shapes(points: Points) -> Iterator[str]:
         yield _bar(point, x, largest)
         yield _MARKS[point.commit_kind](x, _COLOURS[point.commit_kind])
         letter = LETTERS[point.commit_kind]
-        yield svg.text(x, _LINE + 4, letter, fill="#fff", font_weight="bold")
+        yield svg.text(x, _LINE + 4, letter, fill=ON_MARK, font_weight="bold")
         yield svg.text(x, _LINE + 28, str(point.id), fill=INK, font_weight="bold")
         if point.tags:
             yield _flag(point, x)
         if point.consumers:
             name = f"▼ {_short_name(point.consumers)}"
-            yield svg.text(x, _LINE + 60, name, fill=BLUE, font_size=_SMALL)
+            yield svg.text(x, _LINE + 60, name, fill=LINK, font_size=_SMALL)
 
 
 def _separators(point: TimelinePoint, x: int) -> Iterator[str]:
     """Draw what happened between this snapshot and the previous one."""
     if point.is_new_schema:
         yield svg.path(f"M{x} 22V{_LINE + 14}", stroke=PINK, stroke_dasharray="4 3")
-        yield svg.text(x, 16, f"schema {point.schema_id}", fill="#8A3D6B")
+        yield svg.text(x, 16, f"schema {point.schema_id}", fill=NEW)
     if point.missing_before:
-        yield svg.rectangle(x - 12, _LINE - 7, 24, 14, fill="#fff")
-        yield svg.text(x, _LINE + 4, f"… {point.missing_before} …", fill="#555")
+        yield svg.rectangle(x - 12, _LINE - 7, 24, 14, fill=GROUND)
+        yield svg.text(x, _LINE + 4, f"… {point.missing_before} …", fill=INK)
 
 
 def _bar(point: TimelinePoint, x: int, largest: int) -> str:
@@ -93,7 +107,7 @@ def _bar(point: TimelinePoint, x: int, largest: int) -> str:
     top = _LINE - _RADIUS - 5
     height = max(round(_BAR * abs(count) / largest), 1 if count else 0)
     colour = _COLOURS[point.commit_kind]
-    fill = colour if count >= 0 else "#fff"
+    fill = colour if count >= 0 else GROUND
     bar = svg.rectangle(x - 9, top - height, 18, height, fill=fill, stroke=colour)
     return bar + svg.text(x, top - height - 5, _short(count), fill=INK)
 
@@ -101,7 +115,14 @@ def _bar(point: TimelinePoint, x: int, largest: int) -> str:
 def _flag(point: TimelinePoint, x: int) -> str:
     flag = svg.path(f"M{x - 23} {_LINE + 36}h46v16h-46z", fill=YELLOW, stroke="#7A7000")
     name = _short_name(point.tags)
-    return flag + svg.text(x, _LINE + 47, name, fill=INK, font_size=_SMALL)
+    is_long = len(name) > 8
+    return flag + svg.text(
+        *(x, _LINE + 47, name),
+        fill=ON_BRIGHT,
+        font_size=_SMALL,
+        textLength=42 if is_long else None,
+        lengthAdjust="spacingAndGlyphs" if is_long else None,
+    )
 
 
 def _short_name(names: Sequence[str]) -> str:

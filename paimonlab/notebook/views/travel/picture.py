@@ -6,7 +6,7 @@ import math
 
 from paimonlab.notebook.display import svg
 from paimonlab.notebook.display.axes import Scale
-from paimonlab.notebook.display.colours import BLUE, INK
+from paimonlab.notebook.display.colours import BLUE
 from paimonlab.notebook.views.travel.value import Travel
 
 _WIDTH = 640
@@ -36,7 +36,7 @@ def picture(travel: Travel) -> str:
             ),
             svg.text(x, _BOTTOM + 20, str(step.snapshot_id), font_weight="bold"),
         ]
-    drawn = svg.document(_WIDTH, _HEIGHT, shapes, font_size=10, text_anchor="middle", fill=INK)
+    drawn = svg.document(_WIDTH, _HEIGHT, shapes, font_size=10, text_anchor="middle")
     return svg.image(drawn, alternative(travel), _WIDTH, _HEIGHT)
 
 
