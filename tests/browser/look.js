@@ -7,14 +7,25 @@
   const over = document.documentElement.scrollWidth - innerWidth;
   if (over > 0) found.push(`the page is ${over} px too wide`);
 
+  const walker = document.createTreeWalker(frame, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    if (!isShown(node.parentElement)) continue;
+    for (const { 0: whole, index } of node.data.matchAll(/\d{4}-\d\d-\d\d|\d[\d.,]*[ \u00a0]([kMGTP]?B|%)(?!\w)/g)) {
+      const range = document.createRange();
+      range.setStart(node, index);
+      range.setEnd(node, index + whole.length);
+      const tops = [...range.getClientRects()].map((rect) => rect.top);
+      if (Math.max(...tops) > Math.min(...tops) + 4) found.push(`over two lines: ${whole}`);
+    }
+  }
+
   const headline = frame.querySelector(".headline");
   if (frame.matches(".frame") && !frame.querySelector(".result, .empty") && !headline?.textContent.trim()) found.push("no headline");
 
   for (const table of frame.querySelectorAll("table")) {
     if (!isShown(table)) continue;
     const room = table.parentElement;
-    // Widths of static tables are estimated: two pixels are in the margin.
-    if (!frame.matches(".frame") && room && room.scrollWidth > room.clientWidth + 2) found.push(`a table ${room.scrollWidth - room.clientWidth} px too wide: ${table.textContent.slice(0, 40)}`);
+    if (!frame.matches(".frame") && room && room.scrollWidth > room.clientWidth) found.push(`a table ${room.scrollWidth - room.clientWidth} px too wide: ${table.textContent.slice(0, 40)}`);
     const rows = [...table.querySelectorAll("tbody tr")].filter(isShown);
     if (!rows.length) found.push(`a table of heads only: ${table.textContent.slice(0, 40)}`);
     for (const row of rows) {

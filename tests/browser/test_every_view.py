@@ -275,12 +275,12 @@ WAYS: dict[str, Way] = {
         show=lambda table: table.show.timeline(),
         item="svg [role=option]",
         by_mouse=lambda line: Said(
-            text=f"snapshot {line.points[0].id}, {line.points[0].commit_kind}",
+            text=f"snapshot {line.points[0].id}, {line.points[0].commit_kind.lower()}",
             told={"snapshot": line.points[0].id},
         ),
         keys=("End", "Home", "ArrowRight", "Enter"),
         by_keys=lambda line: Said(
-            text=f"snapshot {line.points[1].id}, {line.points[1].commit_kind}",
+            text=f"snapshot {line.points[1].id}, {line.points[1].commit_kind.lower()}",
             told={"snapshot": line.points[1].id},
         ),
         roles=("svg[role=listbox][aria-multiselectable=true]", "input[type=range][aria-valuetext]"),

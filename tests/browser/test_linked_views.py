@@ -85,7 +85,7 @@ def test_a_snapshot_is_followed(shown: Shown) -> None:
     step = next(one for one in shown.value("travel").steps if one.snapshot_id == id)
     shown.says("travel", f"snapshot {id}: {step.row_count} rows")
     expect(shown.view("lsm").get_by_role("slider", name="step")).to_have_attribute(
-        "aria-valuetext", f"snapshot {id} COMPACT"
+        "aria-valuetext", f"snapshot {id} compact"
     )
     used = [one.id for one in shown.value("schemas").versions if _uses(one, id)]
     shown.says("schemas", f"schema {used[0]}: ")

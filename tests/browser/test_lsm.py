@@ -33,8 +33,8 @@ def test_steps_are_walked_by_keys_and_buttons(page_of: PageOf, scheme: str) -> N
     for _ in range(3):
         slider.press("ArrowRight")
     expect(files).to_have_count(3)
-    expect(slider).to_have_attribute("aria-valuetext", "snapshot 3 APPEND")
-    expect(page.locator(".lsm-log li[aria-selected=true]")).to_contain_text("snapshot 3 APPEND")
+    expect(slider).to_have_attribute("aria-valuetext", "snapshot 3 append")
+    expect(page.locator(".lsm-log li[aria-selected=true]")).to_contain_text("snapshot 3 append")
 
 
 def test_a_file_has_a_card_that_keys_reach(page_of: PageOf) -> None:

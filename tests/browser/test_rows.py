@@ -59,7 +59,7 @@ def test_keys_travel_through_time(page_of: PageOf, orders: Table, scheme: str) -
     page.keyboard.press("Home")
     expect(page.get_by_role("status")).to_have_text("snapshot 2: 60 rows")
     assert "tag first-day" in (slider.get_attribute("aria-valuetext") or "")
-    expect(page.get_by_text("12 of 13 points are here; the others need a kernel")).to_be_visible()
+    expect(page.get_by_text("12 of 13 points are here; the other needs a kernel")).to_be_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -18,7 +18,7 @@ PAGE = 550
 """Pixels of a narrow page."""
 WIDE_PAGE = 850
 """Pixels of a wide one; in a table that does not fit into it no line is wrapped."""
-BREAKS = re.compile(r"(?<=[^\s\d][._/-])(?=[^\s._/-])(?<!\de-)|(?<=\d[_/])(?=[^\s\d._/-])")
+BREAKS = re.compile(r"(?<=[^\s\d…][._/-])(?=[^\s._/-])(?<!\de-)|(?<=\d[_/])(?=[^\s\d._/-])")
 """Where a long name may go on in the next line; never within a number or a date."""
 
 _LETTER = 8
@@ -28,11 +28,13 @@ _BOLD_LETTER = 9
 _NARROW = str.maketrans(dict.fromkeys(" \u00a0.,:;'|!()[]/-ijlt…"))
 _NARROWER = 3
 """Pixels by which these are narrower."""
-_WIDE = str.maketrans(dict.fromkeys("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZmw%+=_"))
+_WIDE = str.maketrans(dict.fromkeys("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabdeghmnopquw%+=_"))
 _WIDER = 1
 _PADDING = 16
 _MOST_LINES = 3.7
 _ID_LINES = 1.7
+_A_LINE = 130
+"""Pixels of texts; shorter ones are one line."""
 _LONG_TEXT = 180
 """Pixels."""
 _LONG_WORD = 14
@@ -41,10 +43,15 @@ _LONG_HEAD = 10
 _LONGEST_PIECE = 32
 """Letters; a longer piece may be broken anywhere."""
 _ROWS_LOOKED_AT = 200
-_TOGETHER = re.compile(r"(?<=\d{4}-\d\d-\d\d) (?=\d\d:\d\d)|(?<=^[A-Z]) (?=\w)|(?<=level) (?=\d)")
-"""Spaces where no line ends: between a day and a time, behind a letter, before a level."""
+_TOGETHER = re.compile(
+    r"(?<=\d{4}-\d\d-\d\d) (?=\d\d:\d\d)|(?<=\d\d:\d\d:\d\d) (?=UTC)"
+    r"|(?<=^[A-Z]) (?=\w)|(?<=level) (?=\d)|(?<=bucket) (?=\d)"
+    r"|(?<=\d) (?=(?:[kMGTP]?B|bytes|%|ms|s)\b|%)"
+)
+"""Spaces where no line ends: in a moment, an amount, the name of a level or bucket."""
 _PAIR = re.compile(r"\+[\d,]{1,7} -[\d,]{1,7}")
 """What was added and deleted: one figure, unless it is long."""
+_HYPHEN = re.compile(r"(?<=[^\W\d])-(?=[^\W\d])")
 _UNIT = re.compile(r"(?<=\d) (?=[^\W\d]|%)")
 
 
@@ -84,7 +91,12 @@ def fitted(columns: Sequence[Column], lines: Sequence[Sequence[str]]) -> Fitted:
         )
     found = [[line[at] for line in looked_at] for at in every]
     longest = list(map(_longest_piece, columns, found))
-    least = list(map(_least, columns, longest, whole))
+    widest = [max(map(_pixels, texts), default=0) for texts in found]
+    least = list(map(_least, columns, longest, whole, widest))
+    tight = [
+        _least(*facts, 0)
+        for facts in zip(columns, map(_tightest, columns, found), whole, strict=True)
+    ]
     details = sorted(
         (at for at in every if columns[at].rank), key=lambda at: (columns[at].rank, at)
     )
@@ -92,6 +104,8 @@ def fitted(columns: Sequence[Column], lines: Sequence[Sequence[str]]) -> Fitted:
     while details and sum(least[at] for at in every if at not in left_out) > PAGE:
         left_out.append(details.pop())
     shown = [at for at in every if at not in left_out]
+    if sum(least[at] for at in shown) > PAGE:
+        least = tight
     is_wide = sum(least[at] for at in shown) > WIDE_PAGE
     room = {} if is_wide else _wrapped(shown, whole, least)
     rooms = tuple(room.get(at) for at in shown)
@@ -122,7 +136,7 @@ def number_pieces(text: str) -> list[str]:
     """
     if _PAIR.fullmatch(text):
         return [text.replace(" ", "\u00a0")]
-    return _UNIT.sub("\u00a0", text).split(" ")
+    return _UNIT.sub("\u00a0", text.replace("→ ", "→\u00a0")).split(" ")
 
 
 def words(text: str) -> list[str]:
@@ -162,10 +176,16 @@ def _longest_piece(column: Column, texts: Iterable[str]) -> int:
     return max((_pixels(piece) for text in texts for piece in _pieces(column, text)), default=0)
 
 
-def _least(column: Column, longest: int, whole: int) -> int:
+def _tightest(column: Column, texts: Iterable[str]) -> int:
+    """Return the longest piece where lines end behind hyphens of short names, too."""
+    hyphens = (_HYPHEN.sub("- ", text) for text in texts)
+    return _longest_piece(column, hyphens if column.align is Align.LEFT else texts)
+
+
+def _least(column: Column, longest: int, whole: int, widest: int) -> int:
     """Return the pixels of the longest piece, or as many as bring the text into few lines."""
     if column.align is Align.LEFT:
-        longest = min(longest, _LONGEST_PIECE * _LETTER)
+        longest = max(min(longest, _LONGEST_PIECE * _LETTER), min(widest, _A_LINE))
     pieces = (piece for word in words(column.name) for piece in head_parts(word))
     head = max(map(text_width, pieces), default=0) * _BOLD_LETTER
     few = (whole - _PADDING) / (_ID_LINES if column.is_id else _MOST_LINES)

@@ -11,6 +11,7 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import accumulate
 
 from paimonlab.notebook.display.cells import Cell
 from paimonlab.notebook.display.characters import escaped
@@ -39,8 +40,8 @@ _SHORT_LINE_CHARACTERS = 24
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{8,12}")
 
 _DATE = re.compile(r"(?<!\S)[^\s<>]{0,20}\d-\d\d(?![^\s,]{12})[^\s<>]*")
-_MOST_NAMED = 8
-"""Columns for which there is no room that are named under a table."""
+_MOST_NAMED = 120
+"""Characters of names of columns for which there is no room that are under a table."""
 _FAINT = "opacity:0.65"
 _LINE = ";white-space:nowrap"
 _CELL = "padding:2px 8px;vertical-align:top"
@@ -79,12 +80,18 @@ def _parts(grid: Grid) -> Iterator[str]:
         yield "</tr>\n"
     yield "</tbody></table></div>"
     if fit.left_out:
-        some = [grid.columns[at].name for at in fit.left_out[:_MOST_NAMED]]
-        more = len(fit.left_out) - len(some)
-        names = ", ".join(some) + (f" and {more:,} more" if more else "")
+        names = _named([grid.columns[at].name for at in fit.left_out])
         yield paragraph(f"{names}: by the pointer, over the first column")
     if grid.footer:
         yield paragraph(grid.footer)
+
+
+def _named(names: Sequence[str]) -> str:
+    """Say as many names as make a line or two, and how many more there are."""
+    ends = accumulate(len(name) + 2 for name in names)
+    shown = max(sum(end <= _MOST_NAMED for end in ends), 1)
+    more = len(names) - shown
+    return ", ".join(names[:shown]) + (f" and {more:,} more" if more else "")
 
 
 def _details(columns: Sequence[Column], row: Sequence[Cell], places: Sequence[int]) -> str:
@@ -105,7 +112,8 @@ def _said(grid: Grid) -> str:
 
 def paragraph(text: str) -> str:
     """Write a faint line, as under a table."""
-    return f'<p style="{_FAINT};margin:2px 8px 8px"><small>{_shown(text)}</small></p>'
+    said = unbroken(_shown(" ".join(words(text))))
+    return f'<p style="{_FAINT};margin:2px 8px 8px"><small>{said}</small></p>'
 
 
 def lines(texts: Iterable[str]) -> str:
@@ -173,7 +181,12 @@ def _wrapping_numbers(text: str) -> str:
     return _shown(" ".join(number_pieces(text)))
 
 
-_WRITERS = {Align.LEFT: _wrapping, Align.RIGHT: _wrapping_numbers}
+def _wrapping_texts(text: str) -> str:
+    """Write a text whose lines end neither within a date nor within a number with its unit."""
+    return unbroken(_wrapping(text))
+
+
+_WRITERS = {Align.LEFT: _wrapping_texts, Align.RIGHT: _wrapping_numbers}
 
 
 def _longest(columns: Sequence[Column], lines: Sequence[Sequence[str]]) -> list[int]:

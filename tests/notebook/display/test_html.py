@@ -61,7 +61,7 @@ def test_where_there_is_little_room_details_go_and_the_first_cell_says_them() ->
         ("2026-11-26 23:35:10", ["2026-11-26", "23:35:10"]),
         ("-239000808.7123", ["-239000808.7123"]),
         ("dt=2026-01-01/hour=7", ["dt=2026-01-01/", "hour=7"]),
-        ("data-41fef86b…-1.parquet", ["data-", "41fef86b…-", "1.parquet"]),
+        ("data-41fef86b…-1.parquet", ["data-", "41fef86b…-1.parquet"]),
         ("number_001_in_hall", ["number_", "001_", "in_", "hall"]),
         ("sys.compact", ["sys.compact"]),
     ],
@@ -86,6 +86,31 @@ def test_a_time_is_one_line_and_a_date_is_not_broken() -> None:
     assert html.unbroken("dt=2026-01-02, 1-2") == (
         '<span style="white-space:nowrap">dt=2026-01-02,</span> 1-2'
     )
+
+
+def test_an_amount_and_a_short_text_are_one_line() -> None:
+    details = [Column(f"detail {at}", rank=1) for at in range(6)]
+    row = texts(["15 files, 26.6 kB, 136 rows", "the only one", *["some detail"] * 6])
+
+    found = html.table(Grid((Column("read"), Column("v"), *details), [row]))
+
+    assert "26.6\xa0kB" in found
+    assert (
+        '<td style="text-align:left;padding:2px 8px;vertical-align:top;white-space:nowrap">the'
+        in found
+    )
+    assert "min-width:130px" in found
+
+
+def test_few_long_names_are_said_under_a_table() -> None:
+    names = [f"measured_value_of_the_sensor_number_{at:03}" for at in range(20)]
+    columns = (Column("id"), *(Column(name, rank=1) for name in names))
+
+    found = html.table(Grid(columns, [texts(["x" * 14] * 21)]))
+
+    said = re.search(r"<small>(.*) and (\d+) more: by the pointer", found)
+    assert said is not None
+    assert said[1].count(",") <= 2
 
 
 def test_of_many_columns_without_room_some_are_named() -> None:

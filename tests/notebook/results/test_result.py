@@ -71,7 +71,7 @@ def test_text_and_html_have_the_same_cells(table: pa.Table) -> None:
         "            NULL  ''",
         "2 rows; fetched 26 B in 0.4 s",
     ]
-    for cell in ("9007199254740993", ">NULL</i>", "''", "2 rows; fetched 26 B in 0.4 s"):
+    for cell in ("9007199254740993", ">NULL</i>", "''", "2 rows; fetched 26\xa0B in 0.4\xa0s"):
         assert cell.replace("'", "&#x27;") in bundle["text/html"]
 
 
@@ -108,7 +108,7 @@ def test_a_command_is_one_line() -> None:
     result = make(pa.table({}))
 
     assert repr(result) == "CREATE TABLE: done in 0.4 s"
-    assert "CREATE TABLE: done in 0.4 s" in result.to_html()
+    assert "CREATE TABLE: done in 0.4\xa0s" in result.to_html()
     assert result.to_markdown() == "CREATE TABLE: done in 0.4 s\n"
 
 

@@ -24,7 +24,7 @@ def test_findings_are_shown_as_rows(tmp_path: Path) -> None:
     found = table.show.fsck()
 
     assert clean.to_arrow().num_rows == 0
-    assert "db.t: nothing found" in clean.to_html()
+    assert "✔ Nothing found" in clean.to_html()
     assert found.to_arrow()["file"].to_pylist() == [f"bucket-0/{file.name}"]
     assert "the file is missing" in found.to_markdown()
 

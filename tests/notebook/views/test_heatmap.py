@@ -150,10 +150,14 @@ def test_shades_begin_at_zero() -> None:
     found = bucket_sums(drawn_entries("+a +b"))
     value = heatmap.heatmap("t", 1, found, [""] * found.num_rows, has_levels=True)
     (row,) = value.rows
+    both = {name: 2 * getattr(row, name) for name in ("files", "rows", "level_0", "updated_millis")}
     near = msgspec.structs.replace(
-        value, rows=(msgspec.structs.replace(row, bytes=(4_800, 5_000)),), measure="bytes"
+        value,
+        rows=(msgspec.structs.replace(row, **both, bytes=(4_800, 5_000)),),
+        measure="bytes",
     )
 
-    cells = draw(near).grid.rows[0][1:3]
+    *cells, total = draw(near).grid.rows[0][1:]
 
     assert [cell.background for cell in cells] == ["rgba(0, 114, 178, 0.60)"] * 2
+    assert (total.text, total.background) == ("9.8 kB", ""), "a sum is not on the scale"

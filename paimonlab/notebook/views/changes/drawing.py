@@ -41,7 +41,7 @@ def _grid(changes: ChangeList) -> Grid:
     is_wide = len(places) < len(changes.columns)
     columns = (
         Column(""),
-        Column("kind"),
+        Column("kind", rank=1),
         *(
             Column(
                 f"{changes.columns[number]} (key)"
@@ -56,15 +56,14 @@ def _grid(changes: ChangeList) -> Grid:
     )
     caption = f"{changes.table}: changes from {changes.start} to {changes.end}"
     total = changes.total
-    headline = f"{total.inserts:,} inserted, {total.updates:,} updated, {total.deletes:,} deleted"
-    if not (total.inserts or total.updates or total.deletes):
-        headline = "No row changed"
+    counts = {"inserted": total.inserts, "updated": total.updates, "deleted": total.deletes}
+    headline = ", ".join(f"{number:,} {what}" for what, number in counts.items() if number)
     body = [_row(row, places) for row in changes.rows]
     footer = _footer(changes)
     if is_wide:
         hidden = len(changes.columns) - len(places)
         footer += f"; {many(hidden, 'column')} more, to_arrow() has all"
-    return Grid(columns, body, caption, footer, headline)
+    return Grid(columns, body, caption, footer, headline or "No row changed")
 
 
 def _places_shown(changes: ChangeList) -> Sequence[int]:

@@ -12,8 +12,8 @@ const FEW_COLUMNS = 3;
 const COLUMN_WIDTH = 220;
 const FEW_DIGITS = 6;
 const CHANGES_CSS = `
-tr:has(.mark-gone) td, del { color: var(--faint); } ins { text-decoration: none; font-weight: bold; white-space: nowrap; } td.right:has(ins) { white-space: normal; }
-.mark { font-weight: bold; font-size: 15px; font-family: monospace; }
+tr:has(.mark-gone) td, del { color: var(--faint); } td.right del { text-decoration: none; } ins { text-decoration: none; font-weight: bold; white-space: nowrap; } td.right:has(ins) { white-space: normal; }
+.mark { font-weight: bold; font-family: monospace; }
 `;
 
 /** @param {ChangesContext} context */
@@ -22,7 +22,7 @@ export function render({ data, el, host }) {
   const { body, say, stop } = frame(el, {
     title: `${table}: changes from ${start} to ${end}`,
     note: `${source}, read from ${many(fileCount, "data file")}`,
-    headline: total.inserts || total.updates || total.deletes ? `${count(total.inserts)} inserted, ${count(total.updates)} updated, ${count(total.deletes)} deleted` : "No row changed",
+    headline: Object.entries({ inserted: total.inserts, updated: total.updates, deleted: total.deletes }).flatMap(([what, number]) => (number ? [`${count(number)} ${what}`] : [])).join(", ") || "No row changed",
     css: CHANGES_CSS,
   });
   if (!rowCount) {

@@ -77,11 +77,11 @@ def _run_grid(value: Compaction) -> Grid:
         return Grid((), (), f"{name}: no compaction in the snapshots looked at")
     has_times = value.runs[0].time_millis is not None
     columns = [Column("snapshot", align=_RIGHT)]
-    columns += [Column("time (UTC)")] if has_times else []
+    columns += [Column("time (UTC)", rank=1)] if has_times else []
     columns += [
         Column("buckets", align=_RIGHT, rank=1),
-        Column("read", align=_RIGHT),
-        Column("written", align=_RIGHT),
+        Column("read"),
+        Column("written"),
         Column("moved", align=_RIGHT, is_optional=True, rank=1),
         Column("rows dropped", align=_RIGHT),
         Column("changelog rows", align=_RIGHT, is_optional=True, rank=1),
@@ -184,14 +184,14 @@ def _legend(value: Compaction) -> Iterator[str]:
     yield from map(visible, dict.fromkeys(rules))
     if value.write_amplification is not None:
         yield (
-            f"write amplification {value.write_amplification:g}: "
+            f"write amplification {value.write_amplification:.2f}: "
             f"{bytes_text(value.appended_bytes)} appended and "
             f"{bytes_text(value.compacted_bytes)} written by compactions in snapshots "
             f"{value.first_id} to {value.last_id}"
         )
     if value.space_amplification is not None:
         yield (
-            f"space amplification {value.space_amplification:g}: bytes of all sorted runs per "
+            f"space amplification {value.space_amplification:.2f}: bytes of all sorted runs per "
             "byte of the oldest run of each bucket"
         )
     if value.runs:

@@ -1,5 +1,5 @@
 // @ts-check
-import { breaking, bytes, COLOURS, copyButton, count, empty, frame, grid, h, hasPlace, isAt, many, moment, placeText, s, whenSized } from "../../display/browser/parts.js";
+import { breaking, bytes, COLOURS, copyButton, count, empty, frame, grid, h, hasPlace, isAt, many, moment, placeText, s, unbroken, whenSized } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Compaction} Compaction */
 /** @typedef {import("../../display/browser/views").CompactionRun} CompactionRun */
@@ -11,7 +11,7 @@ const COMPACTION_ROW = 30;
 
 const COMPACTION_CSS = `
 .calls { display: grid; grid-template-columns: max-content max-content minmax(0, 1fr); gap: 4px 16px; align-items: baseline; } .calls code { overflow-wrap: anywhere; }
-@media (max-width: 700px) { .calls { grid-template-columns: 1fr max-content; } .calls code { grid-column: 1 / -1; } }
+@media (max-width: 700px) { .calls { grid-template-columns: 1fr max-content; } .calls code { grid-column: 1 / -1; margin-bottom: 4px; } .calls > span:nth-child(3n + 2) { text-align: right; } }
 `;
 
 /** @param {CompactionContext} context */
@@ -30,7 +30,7 @@ export function render({ data, el, host }) {
   const isMarked = (/** @type {{partition: string, bucket: number}} */ bucket) => hasPlace(place) && isAt(bucket, place);
   const picks = compactionPicks(view, isMarked, (partition, bucket) => { mark({ partition, bucket }); host.select({ partition, bucket }); });
   const runs = grid({
-    heads: [{ name: "snapshot", right: true }, { name: "time (UTC)", less: 700, text: moment }, { name: "buckets", right: true, text: count },
+    heads: [{ name: "snapshot", right: true }, { name: "time (UTC)", less: 700, text: moment }, { name: "buckets", right: true, less: 700, text: count },
       { name: "read", prose: 120, text: (_, row) => compactionSum(row[8].read).replace(/(\d) /g, "$1\u00a0") }, { name: "written", prose: 120, text: (_, row) => compactionSum(row[8].written).replace(/(\d) /g, "$1\u00a0") },
       { name: "moved", right: true, optional: true, text: count }, { name: "rows dropped", right: true, text: count }, { name: "took ≥", right: true, optional: true, less: 900, text: compactionTime }],
     rows: view.runs.map((run) => [run.snapshotId, run.timeMillis, run.bucketCount, compactionWeight(run.read), compactionWeight(run.written), run.moved.files || null, run.droppedRows, run.leastMillis, run]),
@@ -70,7 +70,7 @@ export function render({ data, el, host }) {
     view.picks.length ? picks.element : h("p", { class: "empty" }, "No bucket has files to compact."), ...compactionRules(view), compactionLooked(view),
     ...(view.calls.length ? [h("h4", { style: "margin:10px 0 2px" }, "To copy")] : []),
     h("div", { class: "calls" }, ...view.calls.flatMap((call) => [h("span", {}, call.label),
-      h("span", {}, call.sql && copyButton("SQL", () => call.sql, say), " ", copyButton("Python", () => call.python, say)), h("code", {}, breaking(call.sql || call.python))])),
+      h("span", {}, call.sql && copyButton("SQL", () => call.sql, say), " ", copyButton("Python", () => call.python, say)), h("code", {}, ...unbroken(call.sql || call.python).map((part) => (typeof part === "string" ? breaking(part) : part)))])),
     ...(view.untouched.length ? [compactionUntouched(view)] : []),
     ...view.notes.map((note) => h("p", { class: "faint" }, note)),
     h("p", { class: "faint" }, `Costs are those of snapshots ${view.firstId} to ${view.lastId}. How long a compaction took is not recorded: it is at least the time from its first new file, by the clock of the writer, to its commit. The picker is asked as by a new writer, which does not know of earlier compactions.`));

@@ -8,7 +8,7 @@ import { bytes, card, COLOURS, copyButton, count, frame, grid, h, hasPlace, isAt
 
 const CSS = `
 .tabs { display: flex; flex-wrap: wrap; gap: 2px; margin: 6px 0; } .tabs [aria-selected=true] { border-bottom: 3px solid var(--focus); font-weight: bold; }
-.bar { display: block; height: 8px; border: 1px solid currentColor; box-sizing: border-box; } .bars { display: grid; gap: 1px; width: 110px; min-height: 1.45em; align-content: center; } .legend .bar { display: inline-block; } .bar.plus { background: ${COLOURS.blue}; }
+.bar { display: block; height: 8px; border: 1px solid currentColor; box-sizing: border-box; } .bars { display: grid; gap: 1px; width: min(110px, 17vw); min-height: 1.45em; align-content: center; } .legend .bar { display: inline-block; } .bar.plus { background: ${COLOURS.blue}; }
 .bar.minus { background: repeating-linear-gradient(45deg, ${COLOURS.orange} 0 4px, transparent 4px 6px); }
 `;
 
@@ -113,7 +113,7 @@ const levelHead = (places) => (hasLevels(places) ? [{ name: "level", right: true
 function groupsOf({ groups, groupCount }, hasBytes, followed, choose) {
   const measure = hasBytes ? "fileBytes" : "rowCount";
   const largest = groups.reduce((most, { added, removed }) => Math.max(most, Number(added[measure]), Number(removed[measure])), 1);
-  const bar = (/** @type {number} */ value, /** @type {string} */ kind) => value > 0 && h("span", { class: `bar ${kind}`, style: `width:${(110 * value) / largest}px` });
+  const bar = (/** @type {number} */ value, /** @type {string} */ kind) => value > 0 && h("span", { class: `bar ${kind}`, style: `width:${(100 * value) / largest}%` });
   const sums = (/** @type {Sums} */ { fileCount, rowCount, fileBytes }) => [fileCount || null, fileCount ? rowCount : null, ...(hasBytes ? [fileCount ? fileBytes : null] : [])];
   const names = (/** @type {string} */ what) => [
     { name: `${what} files`, right: true, optional: true, text: count }, { name: "rows", right: true, optional: true, less: 700, text: count },

@@ -188,7 +188,9 @@ function labelOf(letter, name, room, isHigh) {
   const text = `${letter} ${name}`.trim();
   if (text.length <= room) return [text];
   if (letter && name.length <= room && isHigh) return [letter, name];
-  const value = `${letter} ${name.slice(name.lastIndexOf("=") + 1)}`.trim();
+  const last = name.slice(name.lastIndexOf("=") + 1);
+  if (letter && last.length <= room && isHigh && `${letter} ${last}`.length > room) return [letter, last];
+  const value = `${letter} ${last}`.trim();
   if (value.length <= room) return [value];
   return [room < 10 ? letter : `${text.slice(0, room - 1)}…`];
 }

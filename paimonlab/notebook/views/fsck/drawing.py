@@ -30,6 +30,8 @@ def draw(report: Fsck, *, every: Sequence[msgspec.Struct] | None = None) -> Draw
         texts([finding.severity, finding.file, finding.referrer, finding.problem, finding.advice])
         for finding in report.findings
     ]
-    grid = Grid(columns, body, f"{report.table}: check of the files", report.summary)
+    said = report.summary.removeprefix(f"{report.table}: ")
+    headline = f"{'' if report.findings else '✔ '}{said[:1].upper()}{said[1:]}"
+    grid = Grid(columns, body, f"{report.table}: check of the files", headline=headline)
     found = rows(report.findings if every is None else every)
     return Drawn(report, grid, found, link=report.table)

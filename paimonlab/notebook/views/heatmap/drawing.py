@@ -58,7 +58,7 @@ def _grid(heatmap: Heatmap) -> Grid:
     cells = [_values(row, measure, newest) if shows_buckets else [] for row in all_rows]
     shown = len(heatmap.rows)
     of_cells = _shades(chain(*cells[:shown]), write)
-    of_totals = _shades(totals[:shown], write)
+    of_totals = _shades(totals[:shown], write) if not shows_buckets else _plain(write)
     buckets = heatmap.columns if shows_buckets else ()
     columns = (
         Column("partition"),
@@ -168,11 +168,16 @@ def _shades(
     return shaded
 
 
+def _plain(write: Callable[[float], str]) -> Callable[[float | None], Cell]:
+    """Return what writes sums, which the shades of what they are sums of do not measure."""
+    return lambda value: Cell("" if value is None else write(value))
+
+
 def _skew_text(skew: Skew) -> str:
     write = _WRITERS[skew.measure]
-    parts = [f"maximum {write(skew.maximum)}", f"median {write(skew.median)}"]
+    parts = [f"max {write(skew.maximum)}", f"median {write(skew.median)}"]
     if skew.ratio is not None:
-        parts.append(f"maximum/median {skew.ratio:.1f}")
+        parts.append(f"max/median {skew.ratio:.1f}")
     if skew.gini is not None:
         parts.append(f"Gini {skew.gini:.2f}")
     return f"{NAMES[skew.measure]}, by bucket: {', '.join(parts)}"

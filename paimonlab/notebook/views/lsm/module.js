@@ -29,7 +29,7 @@ export function render({ data, el, host }) {
   const view = data.view;
   const note = view.bucketCount > view.buckets.length
     ? `the ${view.buckets.length} of ${count(view.bucketCount)} buckets with most ${view.hasLevels ? "level 0" : "files"}` : "";
-  const title = `${view.table}: ${view.hasLevels ? "levels" : "files"}`;
+  const title = `${view.table}: ${view.hasLevels || !view.buckets.length ? "levels" : "files"}`;
   const { body, say, stop } = frame(el, { title, note, headline: lsmHeadline(view), css: LSM_CSS });
   if (!view.buckets.length) {
     body.append(empty("No data files yet. The first are made by", `INSERT INTO ${view.table} VALUES …`));
@@ -254,7 +254,7 @@ function lsmPlace(bucket) {
 function lsmStepName(bucket, at) {
   const step = bucket.steps[at];
   if (at === 0 && bucket.steps.length > 1) return step.snapshotId ? `before (snapshot ${step.snapshotId})` : "before";
-  return `snapshot ${step.snapshotId} ${step.commitKind}`.trim();
+  return `snapshot ${step.snapshotId} ${step.commitKind.toLowerCase()}`.trim();
 }
 
 /** @param {Lsm} view @param {import("../../display/browser/views").LsmStep} step */

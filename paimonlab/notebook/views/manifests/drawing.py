@@ -17,6 +17,7 @@ from paimonlab.analysis.manifests.manifest_nodes import (
 from paimonlab.notebook.display.cells import Cell
 from paimonlab.notebook.display.characters import escaped
 from paimonlab.notebook.display.drawn import Answer, Drawn
+from paimonlab.notebook.display.fitting import words
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.display.html import paragraph, short_id, unbroken
 from paimonlab.notebook.display.numbers import bytes_text, count, many
@@ -176,7 +177,7 @@ def _index_file_note(file: IndexFileNode) -> str:
 
 
 def _html(tree: ManifestTree) -> Iterator[str]:
-    yield f'<div style="padding:2px 8px"><b>{_safe(_caption(tree))}</b>'
+    yield f'<div style="padding:2px 8px"><b>{_safe(_caption(tree))}</b><br>{_safe(_headline(tree))}'
     for manifest_list in tree.lists:
         sums = _sums_note(manifest_list.added, manifest_list.deleted)
         note = f"{sums}, {_list_note(manifest_list)}"
@@ -255,7 +256,7 @@ def _details(summary: str, inner: str, *, is_open: bool = False) -> str:
     """Draw a line that opens; ids are short, the pointer shows all of them."""
     short = short_id(summary)
     title = f' title="{_safe(summary)}"' if short != summary else ""
-    shown = unbroken(_safe(short))
+    shown = unbroken(_safe(" ".join(words(short))))
     if not inner:
         return f'<div style="margin-left:1em"{title}>{shown}</div>'
     opened = " open" if is_open else ""

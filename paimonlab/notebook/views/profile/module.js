@@ -87,7 +87,7 @@ function columnParts(column, view) {
     ["mean", column.mean === null ? "" : valueText(String(column.mean))],
     ["standard deviation", column.standardDeviation === null ? "" : valueText(String(column.standardDeviation))],
     ...column.quantiles.map((text, place) => /** @type {[string, string]} */ ([SHARE_NAMES[place], `${column.isSampled ? "≈" : ""}${text}`])),
-    ["length", column.longest === null ? "" : `${count(column.shortest)} to ${count(column.longest)}, mean ${short(column.meanLength)}`],
+    ["length", column.longest === null ? "" : column.shortest === column.longest ? count(column.longest) : `${count(column.shortest)} to ${count(column.longest)}, mean ${short(column.meanLength)}`],
     ["longest", column.longestText],
     ["", column.hasFacts ? "" : "of a nested column only the NULLs are counted"],
   ]);

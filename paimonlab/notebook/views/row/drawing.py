@@ -38,17 +38,21 @@ def draw(life: RowLife) -> Drawn[RowLife]:
         facts += [", ".join(step.changed), ", ".join(step.tags), files_text(step)]
         cells = [NULL if value is None else Cell(visible(value)) for value in values]
         body.append([*texts(facts), *cells])
-    footer = f"{many(life.looked_at, 'snapshot')} read; what is not here did nothing to it"
+    footer = f"{many(life.looked_at, 'snapshot')} read"
+    if life.steps:
+        footer += "; what is not here did nothing to it"
     if life.older_count:
         footer += f"; {count(life.older_count)} older ones were not read"
     if hidden := len(life.columns) - len(places):
         footer += f"; {many(hidden, 'column')} more, shown here if they change"
     caption = f"{life.table}: the row where {life.where}"
-    grid = Grid(tuple(heads), body, caption, footer, _headline(life) if life.steps else "")
+    grid = Grid(tuple(heads), body, caption, footer, _headline(life))
     return Drawn(life, grid.without_empty(), rows(life.steps), link=life.table)
 
 
 def _headline(life: RowLife) -> str:
+    if not life.steps:
+        return "No snapshot that was read has such a row"
     real = [step for step in life.steps if step.what in {"inserted", "updated", "deleted"}]
     if not real:
         return "There is no such row in the tags that were read"

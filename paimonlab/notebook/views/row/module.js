@@ -39,7 +39,7 @@ export function render({ data, el, host }) {
     chosen = step.snapshotId;
     drawn.draw();
     details.replaceChildren(card([
-      ["snapshot", step.snapshotId], ["kind", step.commitKind], ["what", step.what], ["changed", step.changed.join(", ")], ["tags", step.tags.join(", ")],
+      ["snapshot", step.snapshotId], ["kind", step.commitKind.toLowerCase()], ["what", step.what], ["changed", step.changed.join(", ")], ["tags", step.tags.join(", ")],
       ...step.files.slice(0, 20).map(({ name, level, place }, at) => /** @type {[string, string]} */ ([`file ${at + 1}`, `level ${level}, ${place}${name && `, ${name}`}`])),
       ...columns.map((name, at) => /** @type {[string, string]} */ ([name, step.values.length ? step.values[at] ?? "NULL" : ""])),
     ]), copyButton("copy the query", () => `SELECT * FROM ${table} VERSION AS OF ${step.snapshotId} WHERE ${where}`, say));

@@ -17,7 +17,7 @@ from paimonlab.notebook.display.numbers import bytes_text
 from paimonlab.spec.visible_text import visible
 
 _WIDTH = 760
-_CHART = 236
+_CHART = 232
 _HEIGHT = 150
 _TOP = 34
 _BOTTOM = 26
@@ -174,7 +174,7 @@ def _shapes(value: Simulator) -> Iterator[str]:
         highest = max(*curve, 1)
         yield svg.text(left, 20, name, fill=INK, font_weight="bold")
         yield svg.path(f"M{left} {_TOP}V{bottom}H{left + width}", stroke=AXIS, fill="none")
-        yield svg.text(left - 4, _TOP + 8, f"{highest:.3g}", text_anchor="end")
+        yield svg.text(left - 4, _TOP + 8, f"{highest:.2f}".removesuffix(".00"), text_anchor="end")
         yield svg.text(left - 4, bottom, "0", text_anchor="end")
         yield svg.text(left, bottom + 16, f"1 to {value.flush_count} flushes")
         along, up = Scale(0, len(curve) - 1, left, left + width), Scale(0, highest, bottom, _TOP)

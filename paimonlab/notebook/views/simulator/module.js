@@ -12,11 +12,15 @@ const SIMULATOR_CURVES = /** @type {{name: string, colour: string, curve: (simul
   { name: "space amplification", colour: COLOURS.blue, curve: (simulation) => simulation.spaceCurve },
 ]);
 
+const SIMULATOR_CSS = `
+.sliders { display: grid; grid-template-columns: minmax(0, max-content) max-content 1fr; gap: 4px 8px; align-items: center; } .sliders label { display: contents; }
+`;
+
 /** @param {SimulatorContext} context */
 export function render({ data, el, host }) {
   const view = data.view;
   const title = `${view.table ? `${view.table}: ` : ""}simulated compactions`;
-  const { body, say, stop } = frame(el, { title, note: `${view.history}, ${bytes(view.flushedBytes)}`, headline: headlineOf(simulatorAt(view, view.sliders.map((slider) => slider.own))) });
+  const { body, say, stop } = frame(el, { title, note: `${view.history}, ${bytes(view.flushedBytes)}`, css: SIMULATOR_CSS, headline: headlineOf(simulatorAt(view, view.sliders.map((slider) => slider.own))) });
   const chosen = view.sliders.map((slider) => slider.own);
   const charts = h("div", { class: "row", style: "align-items:flex-start" });
   const table = h("div");
@@ -47,7 +51,7 @@ export function render({ data, el, host }) {
     },
   }));
   const back = h("button", { onclick: () => sliders.forEach((slider, at) => slider.move(view.sliders[at].own)) }, "own options");
-  body.append(h("div", {}, ...sliders.map((slider) => slider.element), h("div", { class: "row" }, back)), charts, table, ...simulatorForm());
+  body.append(h("div", {}, h("div", { class: "sliders" }, ...sliders.map((slider) => slider.element)), h("div", { class: "row" }, back)), charts, table, ...simulatorForm());
   body.append(h("p", { class: "faint" }, `${view.simulations.length} settings were computed for the sliders${host.ask ? "; any other values are replayed by the kernel" : "; with a kernel any values can be computed"}. Dashed: the own options. Picks are those of the real picker, one after each flush; what a rewrite yields is estimated from sizes, row counts and key ranges, deletes are left out. ${view.notes.join(" ")}`));
 
   /** Ask the kernel for any options. */

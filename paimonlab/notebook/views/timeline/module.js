@@ -482,7 +482,7 @@ function sentence({ point, group, branch, gap }) {
   const tail = `${rows === undefined ? "" : `, ${signed(rows)} ${Math.abs(Number(rows)) === 1 ? "row" : "rows"}`}${gap ? `, ${gap} expired before it` : ""}`;
   if (group) return `snapshots ${group.firstId} to ${group.lastId}: ${kinds([{ group }])}${tail}`;
   const { id, commitKind, timeMillis, tags } = /** @type {TimelinePoint} */ (point);
-  return `${where}snapshot ${id}, ${commitKind}${timeMillis ? `, ${moment(timeMillis)}` : ""}${tail}${tags ? `, tags ${tags.join(", ")}` : ""}`;
+  return `${where}snapshot ${id}, ${commitKind.toLowerCase()}${timeMillis ? `, ${moment(timeMillis)}` : ""}${tail}${tags ? `, tags ${tags.join(", ")}` : ""}`;
 }
 
 /** @param {Item} item */

@@ -47,7 +47,7 @@ export function render({ data, el, host }) {
   /** @param {TravelStop} stop */
   const text = (stop) => {
     const tags = stop.tags.length ? `, tag ${stop.tags.join(", ")}` : "";
-    return `snapshot ${stop.snapshotId}, ${stop.commitKind}${stop.timeMillis === null ? "" : `, ${moment(stop.timeMillis)}`}${tags}`;
+    return `snapshot ${stop.snapshotId}, ${stop.commitKind.toLowerCase()}${stop.timeMillis === null ? "" : `, ${moment(stop.timeMillis)}`}${tags}`;
   };
 
   /** The range of the input: places of points, or times. */
@@ -169,7 +169,7 @@ export function render({ data, el, host }) {
       output),
     spark, rows);
   if (!host.ask && reachable.length < stops.length) {
-    body.append(h("p", { class: "faint" }, `${reachable.length} of ${count(stops.length)} points are here; the others need a kernel`));
+    body.append(h("p", { class: "faint" }, `${reachable.length} of ${count(stops.length)} points are here; ${stops.length - reachable.length === 1 ? "the other needs" : "the others need"} a kernel`));
   }
   const unsized = whenSized(body, (now) => {
     width = now;

@@ -4,5 +4,5 @@ import { h } from "./elements.js";
 
 /** A text whose dates are not broken, with the names and signs at them, and whose numbers keep their units. @param {string} text */
 export function unbroken(text) {
-  return text.replace(/(\d) (?=([kMGT]i?)?B\b|%)/g, "$1\u00a0").split(/( +)/).map((word) => (/\d-\d\d/.test(word) && word.length < 32 ? h("span", { style: "white-space: nowrap" }, word) : word));
+  return text.replace(/(\d) (?=(([kMGTP]i?)?B|bytes)\b|%)/g, "$1\u00a0").split(/( +)/).map((word) => (/\d-\d\d/.test(word) && word.length < 32 ? h("span", { style: "white-space: nowrap" }, word) : word));
 }

@@ -1,6 +1,7 @@
 // @ts-check
 // The frame of views with lists, cards, headlines and empty states: all but the rows of a query.
 import { AMOUNTS, tokensOf } from "./amounts.js";
+import { unbroken } from "./dates.js";
 import { h } from "./elements.js";
 import { plainFrame } from "./frame.js";
 
@@ -16,9 +17,9 @@ tbody tr[aria-selected=true] { background: var(--chosen); }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .scroll tr:focus-visible { outline-offset: -3px; }
 .frame[data-theme="dark"] { --error: #ff9a5c; --warning: #f0b429; --ok: #4cc9a0; ${tokensOf(AMOUNTS.dark)} --on-amount: #fff; } .frame[data-theme="light"] { --error: #a83c00; --warning: #7a5200; --ok: #00694c; ${tokensOf(AMOUNTS.light)} --on-amount: #000; }
-.headline { font-size: 15px; margin: 0 0 8px; overflow-wrap: anywhere; } .empty { color: var(--faint); padding: 8px 0; } .empty code { color: var(--ink); }
+.headline { text-wrap: balance; font-size: 15px; margin: 0 0 8px; overflow-wrap: anywhere; } .empty { color: var(--faint); margin: 4px 0; } .empty code { color: var(--ink); overflow-wrap: anywhere; }
 .error { color: var(--error); } .warning { color: var(--warning); } .ok { color: var(--ok); }
-td.prose { max-width: 640px; text-wrap: pretty; } th, h4 { text-wrap: balance; } td.line { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+td.prose { max-width: 640px; text-wrap: balance; } th, h4 { text-wrap: balance; } td.line { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 [role=grid] :is(td, th):first-child { position: sticky; left: 0; background: inherit; z-index: 1; } [role=grid] th:first-child { background: var(--ground); z-index: 2; }
 dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 290px), 1fr)); gap: 2px 24px; margin: 8px 0; } dl.roomy { grid-template-columns: repeat(auto-fill, minmax(min(100%, 380px), 1fr)); } dl > .wide { grid-column: 1 / -1; } dl > div { display: grid; grid-template-columns: minmax(11em, max-content) 1fr; gap: 0 10px; } dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; }
 `;
@@ -34,7 +35,7 @@ const A_LINE_BESIDE = 90;
 export function frame(el, { headline = "", note = "", css = "", ...what }) {
   const isLong = note.length > A_LINE_BESIDE;
   const made = plainFrame(el, { ...what, note: isLong ? "" : note, css: LISTED + css });
-  if (headline) made.body.before(h("p", { class: "headline" }, headline));
+  if (headline) made.body.before(h("p", { class: "headline" }, ...unbroken(headline)));
   if (isLong) made.body.before(h("p", { class: "legend" }, note));
   return made;
 }
