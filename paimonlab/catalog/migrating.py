@@ -507,11 +507,10 @@ def _written_anew(
     """Write the rows of files in folders of partitions, in one commit, at most once."""
     store = store_of(table)
     try:
-        snapshot, is_compared = _committed(table, plan), False
+        snapshot, rows = _committed(table, plan), None
         if snapshot is None:
             verb = _rows_committed_by(workers) if workers.divides else _rows_committed
             snapshot, rows = verb(table, plan, migration, progress)
-            is_compared = _compared(table, snapshot, rows, plan, workers)
     except (CommitOutcomeUnknownError, PostCommitError):
         raise  # whoever goes on with the plan finds out
     except BaseException:
@@ -519,21 +518,23 @@ def _written_anew(
         if migration.creates_target and table.snapshot is None:
             catalog.drop_table(table.name)
         raise
+    # Whoever ends this finds by the plan that the rows are there.
+    is_compared = _compared(table, snapshot, rows, plan, workers)
     store.file_io.delete(_plan_path(table))
     return replace(migration, snapshot=snapshot, is_compared=is_compared)
 
 
 def _compared(
-    table: Table, snapshot: Snapshot | None, rows: RowDigest, plan: _Plan, workers: Workers
+    table: Table, snapshot: Snapshot | None, rows: RowDigest | None, plan: _Plan, workers: Workers
 ) -> bool:
-    """Compare the rows of a table that had none before; False if it had some.
+    """Compare rows that were written now into a table that had none before; else False.
 
     Raises
     ------
     CorruptDataError
         If they differ.
     """
-    if snapshot is None or snapshot.total_record_count != rows.rows:
+    if snapshot is None or rows is None or snapshot.total_record_count != rows.rows:
         return False
     scan = table.scan(snapshot=snapshot.id)
     there = digest_of_scan(scan, workers=workers, what=f"comparing {table.name}")

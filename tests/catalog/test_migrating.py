@@ -338,3 +338,22 @@ def test_a_copy_with_other_bytes_is_an_error_and_is_copied_again(
 
     assert (done.is_resumed, done.is_compared) == (True, True)
     assert rows_of(catalog.table("db.t")) == expected
+
+
+def test_rows_are_there_once_where_comparing_them_was_ended(
+    catalog: pl.Catalog, partitions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = read(partitions)
+
+    def end(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as ended:
+        ended.setattr(migrating, "digest_of_scan", end)
+        with pytest.raises(KeyboardInterrupt):
+            catalog.migrate_folder(str(partitions), "db.t")
+
+    done = catalog.migrate_folder(str(partitions), "db.t")
+
+    assert (done.is_resumed, done.is_compared) == (True, False)
+    assert rows_of(catalog.table("db.t")) == expected
