@@ -46,7 +46,9 @@ def new_table_command(bridge: Bridge, plan: Any) -> Any:
         For ``CREATE TABLE … USING paimon`` in a catalog that is not ours: Spark would note down a
         table that nobody can write to.
     """
-    parts = [*bridge.texts_of_seq(plan.name().nameParts())]
+    parts = _parts(bridge, plan.name(), "nameParts")
+    if parts is None:
+        return None
     if _is_of_paimon(plan.tableSpec().provider()):
         if plan.getClass().getSimpleName() == "CreateTable":
             _check_is_ours(bridge, parts)
@@ -80,14 +82,21 @@ def table_like_command(bridge: Bridge, plan: Any) -> Any:
     ``CreateTableLikeCommand``.
     """
     if plan.getClass().getSimpleName() == "CreateTableLike":
-        parts = [*bridge.texts_of_seq(plan.name().nameParts())]
-        source = [*bridge.texts_of_seq(plan.source().multipartIdentifier())]
+        parts = _parts(bridge, plan.name(), "nameParts")
+        source = _parts(bridge, plan.source(), "multipartIdentifier")
         location = plan.location()
     else:
-        parts = [*bridge.texts_of_seq(plan.targetTable().nameParts())]
-        source = [*bridge.texts_of_seq(plan.sourceTable().nameParts())]
+        parts = _parts(bridge, plan.targetTable(), "nameParts")
+        source = _parts(bridge, plan.sourceTable(), "nameParts")
         location = plan.fileFormat().locationUri()
     is_of_paimon = _is_of_paimon(plan.provider())
+    if parts is None or source is None:
+        if is_of_paimon and named_place(bridge, [SESSION_CATALOG, "", ""]) is not None:
+            raise UnsupportedError(
+                "IDENTIFIER(…) of an expression in CREATE TABLE … LIKE … USING paimon",
+                "write the names of both tables",
+            )
+        return None
     if is_of_paimon:
         _check_is_ours(bridge, parts)
     place = named_place(bridge, parts)
@@ -135,6 +144,13 @@ def _definition_like(
         pairs = [f"{literal(key)} = {literal(value)}" for key, value in given.items()]
         words.append(f"TBLPROPERTIES ({', '.join(pairs)})")
     return " ".join(words)
+
+
+def _parts(bridge: Bridge, named: Any, method: str) -> list[str] | None:
+    """Return the parts of a name; None if it is an expression that Spark has yet to compute."""
+    if named.getClass().getSimpleName() == "PlanWithUnresolvedIdentifier":
+        return None
+    return [*bridge.texts_of_seq(getattr(named, method)())]
 
 
 def _is_of_paimon(provider: Any) -> bool:

@@ -183,6 +183,10 @@ def test_a_table_like_another_is_of_the_format_that_is_said(
             shared.sql("CREATE TABLE p LIKE q")
         with pytest.raises(UnsupportedError, match="LOCATION"):
             shared.sql("CREATE TABLE elsewhere LIKE q USING paimon LOCATION '/x'")
+        with pytest.raises(UnsupportedError, match="write the names"):
+            shared.sql("CREATE TABLE IDENTIFIER('both.' || 'r') LIKE q USING paimon")
+        shared.sql("CREATE TABLE IDENTIFIER('both.' || 'q_too') USING parquet AS SELECT 1 AS id")
+        shared.sql("CREATE TABLE IDENTIFIER('both.' || 'q_last') LIKE q_too")
     finally:
         shared.sql("DROP VIEW seen")
 
