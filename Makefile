@@ -42,6 +42,15 @@ soak: $(INSTALLED) ## attacks from outside for half an hour: full disks, kills, 
 promises: java ## promises of ingest jobs at full size, about an hour and a half; PROMISES='8 11' chooses some
 	$(BIN)/python -m benchmarks.ingest.acceptance $(PROMISES)
 
+.PHONY: spark-promises
+spark-promises: java ## 500 random sequences, 60 faults of a cluster, 100 kills of streams: some hours; PAIMONLAB_SEED says which
+	export PAIMONLAB_SEED=$${PAIMONLAB_SEED:-$$RANDOM} && echo "PAIMONLAB_SEED=$$PAIMONLAB_SEED" && \
+	  $(BIN)/python -m tests.random_changes.many build/random_changes --seed $$PAIMONLAB_SEED --count $${PAIMONLAB_SEQUENCES:-500} && \
+	  PAIMONLAB_CLUSTER_FAULTS=$${PAIMONLAB_CLUSTER_FAULTS:-60} $(BIN)/python -m pytest -s -o faulthandler_timeout=0 \
+	    tests/spark/test_cluster.py -k no_fault && \
+	  PAIMONLAB_STREAM_KILLS=$${PAIMONLAB_STREAM_KILLS:-100} $(BIN)/python -m pytest -s -o faulthandler_timeout=0 \
+	    tests/spark/streaming/test_restarts.py
+
 .PHONY: lab
 lab: java ## open JupyterLab on the notebooks
 	$(BIN)/jupyter lab --ip=127.0.0.1 --ServerApp.root_dir=notebooks $(if $(filter 0,$(shell id -u)),--allow-root) notebooks/00_quickstart.ipynb
