@@ -444,11 +444,13 @@ class Stream:
     # Other events
 
     def _heartbeat(self, event: bytes) -> Iterator[Event]:
-        if self._in_transaction or (self._is_new_place and not self._is_at_end(event)):
+        if self._in_transaction:
             return
         if self._quiet is not None and self._quiet[0] is self._place:
             self._told = time.monotonic()
             yield self._quiet[1]
+            return
+        if self._is_new_place and not self._is_at_end(event):
             return
         yield from self._flushed()
         if self._tables.altered:
