@@ -27,6 +27,7 @@ from paimonlab.sql_engine.functions import (
     intervals,
     lists,
     mathematics,
+    months,
     moves,
     structs,
     texts,
@@ -224,16 +225,20 @@ class Translator:
     ) -> Value | None:
         """Translate a time moved by ``INTERVAL n unit``; None if it is something else."""
         latest = first.expression if isinstance(first, exp.Add | exp.Sub) else first
-        if isinstance(second, exp.Interval):
+        if isinstance(second, exp.Interval) or months.is_length(second):
             if isinstance(latest, exp.Interval):
                 raise NotTranslatedError("two INTERVAL side by side", "INTERVAL", _SPAN_HINT)
             time, interval = first, second
-        elif isinstance(first, exp.Interval) and sign == "+":
+        elif sign == "+" and (isinstance(first, exp.Interval) or months.is_length(first)):
             time, interval = second, first
         else:
             return None
         value = self.value(time)
-        is_moved = moves.is_of_one_unit(interval) and not intervals.is_interval(value)
+        if not isinstance(interval, exp.Interval) or not moves.is_of_one_unit(interval):
+            if months.is_length(interval):
+                return months.moved(sign, value, months.length_of(interval, self.value))
+            return None
+        is_moved = not intervals.is_interval(value)
         return moves.by_interval(sign, value, interval) if is_moved else None
 
     def element(self, node: exp.Bracket) -> Value:

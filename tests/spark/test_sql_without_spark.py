@@ -34,6 +34,12 @@ COUNT = int(os.environ.get("PAIMONLAB_SQL_QUERIES", "22"))
 _TOTAL_ORDER = re.compile(r" ORDER BY [^()]*, id( LIMIT \d+)?( OFFSET \d+)?$")
 """How queries end whose rows have one order."""
 FOUND = (
+    (
+        "SELECT id, day + INTERVAL '1-2' YEAR TO MONTH, day - INTERVAL -3 MONTHS, INTERVAL "
+        "'-1-11' YEAR TO MONTH + at, ts - INTERVAL '-2' YEAR, day + 2 * INTERVAL 1 MONTH, at + "
+        "make_ym_interval(1, -id), ts - make_ym_interval(s), day - (INTERVAL 3 MONTHS * id), "
+        "year(day + INTERVAL '0-5' YEAR TO MONTH) FROM {t}"
+    ),
     "SELECT ucase(g), lcase(g), upper(g) FROM {t}",
     "SELECT day FROM {t} WHERE startswith(CASE WHEN b THEN 'a' END, 'a')",
     "SELECT id, x FROM {t} WHERE x NOT IN (SELECT uid FROM {u} WHERE uid > 3)",
