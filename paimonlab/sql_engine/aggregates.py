@@ -188,8 +188,7 @@ def _correlation(sides: list[str], found: str) -> str:
 def _percentile(value: Value, share: float) -> tuple[str, Kind] | None:
     if not _is_like_double(value) or not 0 <= share <= 1:
         return None
-    inner = cast(value, kinds.DOUBLE).text
-    return f"quantile_cont({inner}, {share!r}){HERE}", kinds.DOUBLE
+    return statistics.percentile(cast(value, kinds.DOUBLE).text, share), kinds.DOUBLE
 
 
 def _translated(name: str, value: Value, which: str) -> tuple[str, Kind] | None:

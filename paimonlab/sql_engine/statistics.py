@@ -134,6 +134,20 @@ def approximate(name: str, values: Sequence[Value]) -> tuple[str, Kind] | None:
     return text, value.kind
 
 
+def percentile(sql: str, share: float) -> str:
+    """Write ``percentile`` of doubles: between two equal values it is that value.
+
+    DuckDB weighs equal values as well, and the sum of shares of one may be another number. Source:
+    Spark's ``PercentileBase.getPercentile``.
+    """
+    between = f"quantile_cont({sql}, {share!r}){HERE}"
+    value = f"quantile_disc({sql}, {share!r}){HERE}"
+    is_same = f"abs({between} - {value}) <= greatest(abs({value}) * 1e-15, 5e-324)"
+    is_other = f"{between} <> {value}"  # 0.0 and -0.0 are left as they are
+    is_value = f"isfinite({value}) AND {is_other} AND {is_same}"
+    return f"(CASE WHEN {is_value} THEN {value} ELSE {between} END)"
+
+
 def percentiles(value: Value, shares: Sequence[Value]) -> tuple[str, Kind] | None:
     """Translate ``percentile`` of several shares that the statement has."""
     given = [one.literal if one.is_literal else None for one in shares]
@@ -142,7 +156,7 @@ def percentiles(value: Value, shares: Sequence[Value]) -> tuple[str, Kind] | Non
     if not all(isinstance(one, float | Decimal | int) and 0 <= one <= 1 for one in given):
         return None
     sql = cast(value, kinds.DOUBLE).text
-    parts = [f"quantile_cont({sql}, {float(one)!r}){HERE}" for one in given]  # type: ignore[arg-type]
+    parts = [percentile(sql, float(one)) for one in given]  # type: ignore[arg-type]
     text = f"(CASE WHEN count({sql}){HERE} = 0 THEN NULL ELSE [{', '.join(parts)}] END)"
     return text, ArrayType(kinds.DOUBLE)
 

@@ -315,6 +315,17 @@ FRAMES: dict[str, Callable[[dict[str, Any]], object]] = {
 }
 
 
+def test_between_equal_values_no_share_of_them_is_taken(catalog: Catalog) -> None:
+    """Spark's ``PercentileBase`` returns the value where the two around the place are equal."""
+    frame = pa.table({"x": [0.1, 0.1], "tiny": [5e-324, 5e-324], "far": [-1e300, 1e300]})
+    sql = (
+        "SELECT percentile(x, 0.3), median(tiny), percentile(x, array(0.3, 0.5))[0], "
+        "percentile(far, 0.25) FROM f"
+    )
+
+    assert rows(catalog, sql, frames={"f": frame}.get) == [(0.1, 5e-324, 0.1, -5e299)]
+
+
 @pytest.mark.parametrize("kind", FRAMES)
 def test_data_frames_are_tables(catalog: Catalog, kind: str) -> None:
     frame = FRAMES[kind]({"id": [1, 5], "w": ["p", "q"]})
