@@ -82,7 +82,7 @@ def unload(
         make = _csv if said.format is CopyFormat.CSV else _json
         lines = engine.run(make(planned, writer), options, progress).column(0).to_pylist()
         count = len(lines)
-        if said.format is CopyFormat.CSV and writer.get("header") == "true" and lines:
+        if said.format is CopyFormat.CSV and writer.get("header") == "true":
             names = [name for name, _ in planned.columns]
             lines.insert(0, _header(names, writer))
         ending, pack = f".{kind}{_PACKED[codec][0]}", _PACKED[codec][1]

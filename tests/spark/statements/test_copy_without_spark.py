@@ -154,6 +154,16 @@ def test_rows_are_written_alike(spark: SparkSession, catalog: Catalog, tmp_path:
 
 
 @pytest.mark.usefixtures("two_tables")
+def test_no_rows_have_a_header(spark: SparkSession, catalog: Catalog, tmp_path: Path) -> None:
+    targets = [tmp_path / engine for engine in ("spark", "native")]
+    said = "COPY INTO '{}' FROM {} FILE_FORMAT = (TYPE = CSV, HEADER = TRUE)"
+    rows(spark, said.format(targets[0], "paimon.db.b"))
+    native(catalog, said.format(targets[1], "db.b"))
+    texts = ["".join(file.read_text() for file in one.glob("part-*")) for one in targets]
+    assert texts[1] == texts[0]
+
+
+@pytest.mark.usefixtures("two_tables")
 def test_what_may_be_read_otherwise_is_refused(catalog: Catalog, tmp_path: Path) -> None:
     source = tmp_path / "a.csv"
     said = f"COPY INTO db.b (id, name) FROM '{source}' FILE_FORMAT = (TYPE = CSV)"
