@@ -265,7 +265,7 @@ class _Work:
             emptied=self._matching(target) if is_partial else frozenset(),
             properties=_properties(planned),
         )
-        return self._with_buckets(target, committed)
+        return with_buckets(target, committed, self.request.workers)
 
     def _filled_by_workers(
         self, target: Table, planned: _Planned, progress: Progress | None
@@ -291,15 +291,7 @@ class _Work:
         rows = written.rows
         if self.request.verify and not writes_where_it_reads(definition):
             rows = self._read(scan, source, None)  # rows came from there by way of others
-        return rows, self._with_buckets(target, committed)
-
-    def _with_buckets(self, target: Table, committed: Snapshot) -> Snapshot:
-        """Give rows that wait for their buckets these: until then nobody sees them."""
-        definition, store = writable(target)
-        if definition.bucket_mode is not BucketMode.POSTPONE_MODE:
-            return committed
-        request = CompactRequest(workers=self.request.workers)
-        return compact_table(definition, store, request).snapshot or committed
+        return rows, with_buckets(target, committed, self.request.workers)
 
     def _are_workers(self, scan: Scan) -> bool:
         """Whether workers read; splits of two branches are not read alike, and so not by them."""
@@ -351,6 +343,14 @@ def _state(table: Table, snapshot: Snapshot | None, where: str | None) -> str:
     )
     told = json.dumps([store_of(table).layout.table_path, table.schema.id, at, where])
     return hashlib.sha256(told.encode()).hexdigest()[:32]
+
+
+def with_buckets(target: Table, committed: Snapshot, workers: Workers) -> Snapshot:
+    """Give rows that wait for their buckets these: until then nobody sees them."""
+    definition, store = writable(target)
+    if definition.bucket_mode is not BucketMode.POSTPONE_MODE:
+        return committed
+    return compact_table(definition, store, CompactRequest(workers=workers)).snapshot or committed
 
 
 def last_commit_of_rows(table: Table) -> Snapshot | None:

@@ -8,15 +8,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 import pyarrow as pa
 
 from paimonlab.catalog.text_folders import TextFolder
 from paimonlab.errors import DataError, UnsupportedError
+from paimonlab.spec.external_paths import folder_of, scheme_of
 
 RowsPart: TypeAlias = Callable[[], Iterable[pa.RecordBatch]]
 """Reads some rows of a table, with the columns of the others; picklable."""
+_METADATA = ".metadata.json"
 
 
 class ForeignTable(Protocol):
@@ -72,7 +75,7 @@ def foreign_table(source: Any) -> ForeignTable:
     ----------
     source
         A ``pyiceberg.table.Table`` or a ``deltalake.DeltaTable``, which is read at its version; or
-        a folder of CSV or JSON files.
+        a folder of one of these, or of CSV or JSON files.
 
     Raises
     ------
@@ -80,7 +83,7 @@ def foreign_table(source: Any) -> ForeignTable:
         If it is none of them.
     """
     if isinstance(source, str | os.PathLike):
-        source = TextFolder(source)
+        source = _in_folder(os.fspath(source))
     if isinstance(source, TextFolder):
         return source
     for kind in type(source).__mro__:
@@ -94,6 +97,23 @@ def foreign_table(source: Any) -> ForeignTable:
         "or JSON files is migrated, not "
         f"{type(source).__name__}; of files catalog.migrate_folder makes a table"
     )
+
+
+def _in_folder(place: str) -> Any:
+    """Open what a folder, or a file of Iceberg's metadata, has."""
+    folder = Path(folder_of(place) if scheme_of(place) == "file" else place)
+    if (folder / "_delta_log").is_dir():
+        return open_delta(str(folder))
+    metadata = folder / "metadata"
+    if place.endswith(_METADATA) or (metadata / "version-hint.text").is_file():
+        return open_iceberg(place)
+    if metadata.is_dir() and any(metadata.glob(f"*{_METADATA}")):
+        raise UnsupportedError(
+            f"migrating the Iceberg table {place}",
+            "which metadata is the newest only its catalog knows: give the table that pyiceberg's "
+            f"catalog.load_table(…) returns, or the file metadata/….{_METADATA.lstrip('.')}",
+        )
+    return TextFolder(place)
 
 
 class _IcebergTable:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from paimonlab.catalog.cloning import STATE, last_commit_of_rows
+from paimonlab.catalog.cloning import STATE, last_commit_of_rows, with_buckets
 from paimonlab.catalog.copying import CopyingCatalog, opened
 from paimonlab.catalog.foreign_tables import ForeignTable, RowsPart, foreign_table
 from paimonlab.catalog.names import parse
@@ -197,6 +197,8 @@ def _written(
             properties={STATE: found.state, _SOURCE: found.table_id},
         )
         _check_count(table, found, seen, done)
+    if committed is not None:
+        committed = with_buckets(table, committed, side_by_side)
     if verifies:
         _check_rows(table, committed, names, seen, found)
     return replace(done, snapshot=committed, is_compared=verifies)
@@ -267,6 +269,8 @@ class _WrittenByWorkers:
                 workers=self.workers,
             )
             _check_count(table, found, seen, done)
+        if committed is not None:
+            committed = with_buckets(table, committed, self.workers)
         if verifies:
             there = RowDigest(types)
             if committed is not None:

@@ -203,6 +203,11 @@ def format_by_name(name: str) -> SourceFormat | Literal["orc"] | None:
 
 def _format(path: str) -> SourceFormat:
     kind = format_of(path)
+    if format_by_name(path) in ("parquet", "orc"):
+        raise UnsupportedError(
+            f"the file {path} in a folder of CSV or JSON",
+            "of a folder of Parquet or ORC files catalog.migrate_folder makes a table",
+        )
     if kind not in _FORMATS:
         raise UnsupportedError(
             f"the file {path} in a folder of CSV or JSON", "its name ends otherwise; move it away"

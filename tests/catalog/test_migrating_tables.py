@@ -135,6 +135,42 @@ def test_rows_partitions_and_deletes_are_taken_over(
     assert [row["id"] for row in ours(catalog, "db.t")].count(1) == 2
 
 
+def test_the_folder_of_a_table_is_enough(
+    catalog: pl.Catalog, delta: Any, iceberg: Any, tmp_path: Path
+) -> None:
+    catalog.migrate_table(tmp_path / "delta", "db.d")
+    catalog.migrate_table(iceberg.metadata_location, "db.i")
+
+    assert repr(ours(catalog, "db.d")) == repr(theirs(delta))
+    assert repr(ours(catalog, "db.i")) == repr(theirs(iceberg))
+    with pytest.raises(UnsupportedError, match=r"only its catalog knows: give the table"):
+        catalog.migrate_table(iceberg.location(), "db.x")
+    with pytest.raises(UnsupportedError, match=r"catalog\.migrate_folder makes a table"):
+        catalog.migrate_table(next(tmp_path.glob("delta/day*")), "db.x")
+
+
+def test_rows_that_wait_for_their_buckets_get_them(catalog: pl.Catalog, delta: Any) -> None:
+    """Until then they are not seen, so the rows would differ at the end."""
+    postponed = {"bucket": "-2"}
+
+    catalog.migrate_table(delta, "db.t", primary_keys=["id", "day"], options=postponed)
+    migrating_tables.migrate_table(
+        catalog,
+        delta,
+        "db.w",
+        primary_keys=["id", "day"],
+        partition_keys=None,
+        options=postponed,
+        comment=None,
+        verify=True,
+        dry_run=False,
+        progress=None,
+        workers=PicklingWorkers(),
+    )
+
+    assert repr(ours(catalog, "db.t")) == repr(ours(catalog, "db.w")) == repr(theirs(delta))
+
+
 def test_a_key_makes_rows_unique_or_is_an_error(catalog: pl.Catalog, iceberg: Any) -> None:
     done = catalog.migrate_table(
         iceberg, "db.t", primary_keys=["id"], partition_keys=[], options={"bucket": 2}, comment="c"
