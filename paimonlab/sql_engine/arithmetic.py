@@ -7,7 +7,7 @@ import re
 from decimal import Decimal
 
 from paimonlab.sql_engine import decimals, kinds
-from paimonlab.sql_engine.failures import DIVIDED, fails
+from paimonlab.sql_engine.failures import quotient
 from paimonlab.sql_engine.kinds import Kind, duck_type, spark_type
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.value import Value, cast, literal, read_text, together
@@ -33,14 +33,8 @@ def divide(left: Value, right: Value) -> Value:
     if _is_exact(left, right):
         return decimals.quotient(left, right, name)
     above, below = cast(left, kinds.DOUBLE), cast(right, kinds.DOUBLE)
-    is_wrong = _is_divided_by_zero(above.text, below.text)
-    text = f"(CASE WHEN {is_wrong} THEN {fails(DIVIDED)} ELSE {above.text} / {below.text} END)"
-    return Value(text, kinds.DOUBLE, name)
-
-
-def _is_divided_by_zero(above: str, below: str) -> str:
-    """Write the condition of the error: NULL divided by zero is NULL."""
-    return f"{below} = 0 AND {above} IS NOT NULL"
+    text = f"({above.text} / {below.text})"
+    return Value(quotient(text, above.text, below.text, right), kinds.DOUBLE, name)
 
 
 def divide_whole(left: Value, right: Value) -> Value:
@@ -50,10 +44,7 @@ def divide_whole(left: Value, right: Value) -> Value:
         raise NotTranslatedError("div of other numbers than integers", "div")
     above, below = cast(left, kinds.BIGINT).text, cast(right, kinds.BIGINT).text
     # DuckDB's // rounds down; the remainder has the sign of the dividend in both.
-    text = (
-        f"(CASE WHEN {_is_divided_by_zero(above, below)} THEN {fails(DIVIDED)} "
-        f"ELSE ({above} - {above} % {below}) // {below} END)"
-    )
+    text = quotient(f"(({above} - {above} % {below}) // {below})", above, below, right)
     return Value(text, kinds.BIGINT, f"({left.name} div {right.name})")
 
 
@@ -64,8 +55,7 @@ def remainder(left: Value, right: Value, *, name: str = "") -> Value:
     if kind is None or kind in (kinds.FLOAT, kinds.DOUBLE) or kinds.is_decimal(kind):
         raise NotTranslatedError("% of other numbers than integers", "%")
     above, below = cast(left, kind).text, cast(right, kind).text
-    is_wrong = _is_divided_by_zero(above, below)
-    text = f"(CASE WHEN {is_wrong} THEN {fails(DIVIDED)} ELSE {above} % {below} END)"
+    text = quotient(f"({above} % {below})", above, below, right)
     called = name or f"({left.name} % {right.name})"
     return Value(f"CAST({text} AS {duck_type(kind)})", kind, called)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from paimonlab.sql_engine import kinds
-from paimonlab.sql_engine.failures import DIVIDED, NOT_PROVEN, fails
+from paimonlab.sql_engine import failures, kinds
+from paimonlab.sql_engine.failures import NOT_PROVEN, fails
 from paimonlab.sql_engine.kinds import duck_type, shape
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.value import Value
@@ -101,10 +101,7 @@ def quotient(left: Value, right: Value, name: str) -> Value:
     above = f"({units(left.text, left_digits, left_scale)}::HUGEINT * {2 * 10**shift}::HUGEINT)"
     below = f"({units(right.text, right_digits, right_scale)}::HUGEINT)"
     text = decimal_of(halved(above, below), precision, scale)
-    text = (
-        f"(CASE WHEN {right.text} = 0 AND {left.text} IS NOT NULL THEN {fails(DIVIDED)} "
-        f"ELSE {text} END)"
-    )
+    text = failures.quotient(text, left.text, right.text, right)
     if left_digits > WHOLE_DIGITS or left_digits + shift > _HUGE:
         text = _below(_size(left.text), _room(left_scale, shift), text)
     if right_digits > WHOLE_DIGITS:

@@ -22,6 +22,7 @@ from paimonlab.sql_engine import (
     zones,
 )
 from paimonlab.sql_engine.aggregates import AGGREGATES, WINDOWS, Aggregate
+from paimonlab.sql_engine.failures import MAY_FAIL
 from paimonlab.sql_engine.functions import (
     days,
     intervals,
@@ -516,7 +517,7 @@ class Translator:
         if not isinstance(node.this, exp.Anonymous):
             raise NotTranslatedError("FILTER", "FILTER")
         found = self.aggregate(node.this, is_window=is_window)
-        if "error('" in found.pattern:  # DuckDB computes it for the rows left out as well
+        if MAY_FAIL in found.pattern:  # DuckDB computes it for the rows left out as well
             raise NotTranslatedError("FILTER of what may fail", "FILTER")
         condition = self.truth(node.expression.this, "FILTER")
         suffix = f" FILTER (WHERE {condition.text}){aggregates.HERE}"

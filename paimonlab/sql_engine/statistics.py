@@ -135,17 +135,17 @@ def approximate(name: str, values: Sequence[Value]) -> tuple[str, Kind] | None:
 
 
 def percentile(sql: str, share: float) -> str:
-    """Write ``percentile`` of doubles: between two equal values it is that value.
+    """Write ``percentile`` of doubles: between two values each has its share, added in this order.
 
-    DuckDB weighs equal values as well, and the sum of shares of one may be another number. Source:
+    DuckDB adds to the lower one, which differs by the last digit of one value in ten. Source:
     Spark's ``PercentileBase.getPercentile``.
     """
-    between = f"quantile_cont({sql}, {share!r}){HERE}"
-    value = f"quantile_disc({sql}, {share!r}){HERE}"
-    is_same = f"abs({between} - {value}) <= greatest(abs({value}) * 1e-15, 5e-324)"
-    is_other = f"{between} <> {value}"  # 0.0 and -0.0 are left as they are
-    is_value = f"isfinite({value}) AND {is_other} AND {is_same}"
-    return f"(CASE WHEN {is_value} THEN {value} ELSE {between} END)"
+    known = f"list_sort(list_filter(list({sql}){HERE}, lambda one: one IS NOT NULL))"
+    place = f"((len(all) - 1) * {share!r}::DOUBLE)"
+    low, high = (f"all[CAST({end}({place}) AS BIGINT) + 1]" for end in ("floor", "ceil"))
+    between = f"(ceil({place}) - {place}) * {low} + ({place} - floor({place})) * {high}"
+    chosen = f"CASE WHEN {low} = {high} THEN {low} ELSE {between} END".replace("all", "known")
+    return f"list_transform([{known}], lambda known: {chosen})[1]"
 
 
 def percentiles(value: Value, shares: Sequence[Value]) -> tuple[str, Kind] | None:

@@ -160,7 +160,7 @@ class EdgeQueries:
             f"SELECT id, greatest(x, y), least(x, y), nullif(x, y), x BETWEEN y AND 10, x IN (0.0D, 1.5D{self._one('', ', NULL')}) FROM {{e}}",
             f"SELECT x FROM {{e}} {self._one('INTERSECT', 'EXCEPT', 'UNION', 'EXCEPT ALL', 'INTERSECT ALL')} SELECT y FROM {{e}}",
             f"SELECT id, {self._one('rank', 'dense_rank', 'cume_dist')}() OVER (ORDER BY {z}{self._one('', ', id')}) FROM {{e}}",
-            f"SELECT id, count(*) OVER (PARTITION BY {self._one('x', 'y', 'f')}) FROM {{e}}",
+            f"SELECT id, count(*) OVER (PARTITION BY {self._one('x', 'y', 'f', 'id % 3', 'id / 2')}) FROM {{e}}",
             "SELECT id, array_contains(array(x), y), array_distinct(array(x, y, 0.0D)), array_max(array(x, y)), array_min(array(x, y)), sort_array(array(x, y, 0.0D)), array_position(array(x, y), 0.0D) FROM {e}",
             f"SELECT sum({z}), avg({z}) FROM {{e}} WHERE x < 1e17 AND y < 1e17",
             f"SELECT id, {self._one('floor', 'ceil', 'sign', 'abs', 'sqrt', 'isnan', 'exp', 'ln', 'round')}({self._one('x', 'y')}) FROM {{e}}{self._row()}",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import random
 import subprocess
 import sys
 import threading
@@ -96,6 +98,14 @@ def test_the_share_up_to_a_row_is_of_a_range_as_spark_calls_it(catalog: Catalog)
         f"cume_dist() OVER (ORDER BY id ASC NULLS FIRST RANGE {until}",
         f"RANK() OVER (ORDER BY id ASC NULLS FIRST ROWS {until}",
     ]
+
+
+@pytest.mark.parametrize("key", ["id % 2", "pmod(id, 2)", "id - 2 * (id div 2)"])
+def test_windows_are_of_quotients(catalog: Catalog, key: str) -> None:
+    """A number of the statement that is not zero raises no error."""
+    sql = f"SELECT id, row_number() OVER (PARTITION BY {key} ORDER BY id) FROM db.keyed"
+
+    assert sorted(rows(catalog, sql)) == [(0, 1), (1, 1), (2, 2), (3, 2), (4, 3), (5, 3)]
 
 
 def test_a_query_named_by_with_is_read_as_often_as_it_is_mentioned(catalog: Catalog) -> None:
@@ -246,6 +256,8 @@ def test_values_that_are_not_proven_are_refused_when_they_turn_up(
         "SELECT posexplode(l) FROM db.keyed",
         "SELECT v FROM db.days NATURAL JOIN db.keyed",
         "SELECT row_number() OVER (PARTITION BY v) FROM db.days",
+        "SELECT rank() OVER (ORDER BY id % length(v)) FROM db.keyed",
+        "SELECT sum(id) OVER (PARTITION BY id / (id - 9)) FROM db.keyed",
         "SELECT 'a' 'b'",
         "SELECT 3F",
         "SELECT 128Y",
@@ -324,6 +336,30 @@ def test_between_equal_values_no_share_of_them_is_taken(catalog: Catalog) -> Non
     )
 
     assert rows(catalog, sql, frames={"f": frame}.get) == [(0.1, 5e-324, 0.1, -5e299)]
+
+
+def test_percentiles_are_added_in_the_order_of_spark(catalog: Catalog, seed: int) -> None:
+    """To the last digit: the share of the lower value, and that of the higher one."""
+    random_ = random.Random(seed)
+    groups = [[random_.uniform(-9, 9) for _ in range(random_.randint(1, 9))] for _ in range(99)]
+    share = random_.random()
+    listed = [(number, value) for number, group in enumerate(groups) for value in [*group, None]]
+    frame = pa.table({"g": [one for one, _ in listed], "x": [one for _, one in listed]})
+
+    found = rows(
+        catalog,
+        f"SELECT g, percentile(x, {share!r}D) FROM f GROUP BY g",
+        frames={"f": frame}.get,
+    )
+
+    def between(group: list[float]) -> float:
+        place, known = (len(group) - 1) * share, sorted(group)
+        low, high = math.floor(place), math.ceil(place)
+        if low == high:
+            return known[low]
+        return (high - place) * known[low] + (place - low) * known[high]
+
+    assert dict(found) == {number: between(group) for number, group in enumerate(groups)}
 
 
 @pytest.mark.parametrize("kind", FRAMES)

@@ -13,7 +13,7 @@ from decimal import Decimal
 from sqlglot import exp
 
 from paimonlab.sql_engine import kinds
-from paimonlab.sql_engine.failures import DIVIDED, fails
+from paimonlab.sql_engine.failures import quotient
 from paimonlab.sql_engine.functions import clocks
 from paimonlab.sql_engine.interval_sums import WHOLE, shared
 from paimonlab.sql_engine.kinds import FIELDS, IntervalType
@@ -208,8 +208,7 @@ def divided(left: Value, right: Value) -> Value:
         types = f"{kinds.spark_type(left.kind)} / {kinds.spark_type(right.kind)}"
         raise NotTranslatedError(types, "/")
     count = f"CAST({right.text} AS HUGEINT)"
-    is_wrong = f"{right.text} = 0 AND {left.text} IS NOT NULL"
-    text = f"(CASE WHEN {is_wrong} THEN {fails(DIVIDED)} ELSE {shared(left.text, count)} END)"
+    text = quotient(shared(left.text, count), left.text, right.text, right)
     return Value(text, WHOLE, f"({left.name} / {right.name})")
 
 

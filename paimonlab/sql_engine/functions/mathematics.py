@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from paimonlab.sql_engine import arithmetic, kinds
-from paimonlab.sql_engine.failures import DIVIDED, fails
+from paimonlab.sql_engine.failures import quotient
 from paimonlab.sql_engine.functions.signatures import Translate, WrongUseError, expect, named
 from paimonlab.sql_engine.kinds import Kind, duck_type
 from paimonlab.sql_engine.value import Value, cast
@@ -122,7 +122,7 @@ def _positive_remainder(values: Sequence[Value]) -> Value:
     above, below = (cast(value, kind).text for value in values)
     rest = f"({above} % {below})"
     moved = f"(CASE WHEN {rest} < 0 THEN ({rest} + {below}) % {below} ELSE {rest} END)"
-    text = f"(CASE WHEN {below} = 0 AND {above} IS NOT NULL THEN {fails(DIVIDED)} ELSE {moved} END)"
+    text = quotient(moved, above, below, values[1])
     return Value(f"CAST({text} AS {duck_type(kind)})", kind, named("pmod", values))
 
 
