@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from py4j.protocol import Py4JError
 from pyspark.sql.types import StructType
 
 from paimonlab.errors import AlreadyExistsError, UnsupportedError
@@ -148,9 +149,14 @@ def _definition_like(
 
 def _parts(bridge: Bridge, named: Any, method: str) -> list[str] | None:
     """Return the parts of a name; None if it is an expression that Spark has yet to compute."""
-    if named.getClass().getSimpleName() == "PlanWithUnresolvedIdentifier":
-        return None
-    return [*bridge.texts_of_seq(getattr(named, method)())]
+    try:
+        found = getattr(named, method)()
+    except Py4JError as error:
+        # To ask for its class first is two more calls in each CREATE TABLE.
+        if type(error) is Py4JError and "does not exist" in str(error):
+            return None
+        raise
+    return [*bridge.texts_of_seq(found)]
 
 
 def _is_of_paimon(provider: Any) -> bool:
