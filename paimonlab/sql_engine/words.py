@@ -133,8 +133,8 @@ STATEMENTS = {
     "USE": "Write the database before each table: db.t",
     "ANALYZE": "Write catalog.table('db.t').maintenance.analyze() in Python",
     "COPY": (
-        "COPY INTO '/folder' FROM (SELECT …) FILE_FORMAT = (TYPE = CSV) writes a query to files, "
-        "and COPY INTO db.t FROM '/folder' FILE_FORMAT = (TYPE = CSV) loads files"
+        "COPY INTO db.t FROM '/folder' FILE_FORMAT = (TYPE = CSV) loads files; --to rows.parquet "
+        "writes a query to one"
     ),
 }
 """By first word: what does what the statement is for."""

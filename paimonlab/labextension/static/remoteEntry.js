@@ -108,7 +108,9 @@ function copyButton(label, text, say) {
 
 
 function empty(why, code) {
-  return h("p", { class: "empty" }, why, code && ": ", code && h("code", {}, code));
+  if (!code) return h("p", { class: "empty" }, why);
+  const button = copyButton("copy", () => code, (said) => button.replaceChildren(said === code ? "no clipboard" : "copied"));
+  return h("div", { class: "empty" }, `${why}:`, h("div", { class: "row" }, h("code", {}, code), button));
 }
 
 
@@ -125,6 +127,11 @@ function amountColour(share, most = AMOUNTS.light.length - 1) {
   const place = Math.min(Math.max(share, 0), 1) * most;
   const low = Math.min(Math.floor(place), most - 1);
   return `color-mix(in srgb, var(--amount${low + 1}) ${Math.round(100 * (place - low))}%, var(--amount${low}))`;
+}
+
+
+function unbroken(text) {
+  return text.replace(/(\d) (?=(([kMGTP]i?)?B|bytes)\b|%)/g, "$1\u00a0").split(/( +)/).map((word) => (/\d-\d\d/.test(word) && word.length < 32 ? h("span", { style: "white-space: nowrap" }, word) : word));
 }
 
 const COLOURS = {
@@ -222,9 +229,9 @@ tbody tr[aria-selected=true] { background: var(--chosen); }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .scroll tr:focus-visible { outline-offset: -3px; }
 .frame[data-theme="dark"] { --error: #ff9a5c; --warning: #f0b429; --ok: #4cc9a0; ${tokensOf(AMOUNTS.dark)} --on-amount: #fff; } .frame[data-theme="light"] { --error: #a83c00; --warning: #7a5200; --ok: #00694c; ${tokensOf(AMOUNTS.light)} --on-amount: #000; }
-.headline { font-size: 15px; margin: 0 0 8px; overflow-wrap: anywhere; } .empty { color: var(--faint); padding: 8px 0; } .empty code { color: var(--ink); }
+.headline { text-wrap: balance; font-size: 15px; margin: 0 0 8px; overflow-wrap: anywhere; } .empty { color: var(--faint); margin: 4px 0; } .empty code { color: var(--ink); overflow-wrap: anywhere; }
 .error { color: var(--error); } .warning { color: var(--warning); } .ok { color: var(--ok); }
-td.prose { max-width: 640px; text-wrap: pretty; } th, h4 { text-wrap: balance; } td.line { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+td.prose { max-width: 640px; text-wrap: balance; } th, h4 { text-wrap: balance; } td.line { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 [role=grid] :is(td, th):first-child { position: sticky; left: 0; background: inherit; z-index: 1; } [role=grid] th:first-child { background: var(--ground); z-index: 2; }
 dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 290px), 1fr)); gap: 2px 24px; margin: 8px 0; } dl.roomy { grid-template-columns: repeat(auto-fill, minmax(min(100%, 380px), 1fr)); } dl > .wide { grid-column: 1 / -1; } dl > div { display: grid; grid-template-columns: minmax(11em, max-content) 1fr; gap: 0 10px; } dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; }
 `;
@@ -234,7 +241,7 @@ const A_LINE_BESIDE = 90;
 function frame(el, { headline = "", note = "", css = "", ...what }) {
   const isLong = note.length > A_LINE_BESIDE;
   const made = plainFrame(el, { ...what, note: isLong ? "" : note, css: LISTED + css });
-  if (headline) made.body.before(h("p", { class: "headline" }, headline));
+  if (headline) made.body.before(h("p", { class: "headline" }, ...unbroken(headline)));
   if (isLong) made.body.before(h("p", { class: "legend" }, note));
   return made;
 }
@@ -243,11 +250,6 @@ function frame(el, { headline = "", note = "", css = "", ...what }) {
 function breaking(text) {
   const parts = text.split(/(?<=[._/,=-])(?=[^\s._/,=-])/);
   return h("span", {}, ...parts.flatMap((part, at) => (at ? [h("wbr"), part] : [part])));
-}
-
-
-function unbroken(text) {
-  return text.replace(/(\d) (?=([kMGT]i?)?B\b|%)/g, "$1\u00a0").split(/( +)/).map((word) => (/\d-\d\d/.test(word) && word.length < 32 ? h("span", { style: "white-space: nowrap" }, word) : word));
 }
 
 function compare(left, right) {
@@ -558,8 +560,8 @@ const FEW_COLUMNS = 3;
 const COLUMN_WIDTH = 220;
 const FEW_DIGITS = 6;
 const CHANGES_CSS = `
-tr:has(.mark-gone) td, del { color: var(--faint); } ins { text-decoration: none; font-weight: bold; white-space: nowrap; } td.right:has(ins) { white-space: normal; }
-.mark { font-weight: bold; font-size: 15px; font-family: monospace; }
+tr:has(.mark-gone) td, del { color: var(--faint); } td.right del { text-decoration: none; } ins { text-decoration: none; font-weight: bold; white-space: nowrap; } td.right:has(ins) { white-space: normal; }
+.mark { font-weight: bold; font-family: monospace; }
 `;
 
 function render({ data, el, host }) {
@@ -567,7 +569,7 @@ function render({ data, el, host }) {
   const { body, say, stop } = frame(el, {
     title: `${table}: changes from ${start} to ${end}`,
     note: `${source}, read from ${many(fileCount, "data file")}`,
-    headline: total.inserts || total.updates || total.deletes ? `${count(total.inserts)} inserted, ${count(total.updates)} updated, ${count(total.deletes)} deleted` : "No row changed",
+    headline: Object.entries({ inserted: total.inserts, updated: total.updates, deleted: total.deletes }).flatMap(([what, number]) => (number ? [`${count(number)} ${what}`] : [])).join(", ") || "No row changed",
     css: CHANGES_CSS,
   });
   if (!rowCount) {
@@ -751,7 +753,7 @@ const COMPACTION_ROW = 30;
 
 const COMPACTION_CSS = `
 .calls { display: grid; grid-template-columns: max-content max-content minmax(0, 1fr); gap: 4px 16px; align-items: baseline; } .calls code { overflow-wrap: anywhere; }
-@media (max-width: 700px) { .calls { grid-template-columns: 1fr max-content; } .calls code { grid-column: 1 / -1; } }
+@media (max-width: 700px) { .calls { grid-template-columns: 1fr max-content; } .calls code { grid-column: 1 / -1; margin-bottom: 4px; } .calls > span:nth-child(3n + 2) { text-align: right; } }
 `;
 
 function render({ data, el, host }) {
@@ -768,7 +770,7 @@ function render({ data, el, host }) {
   const isMarked = (bucket) => hasPlace(place) && isAt(bucket, place);
   const picks = compactionPicks(view, isMarked, (partition, bucket) => { mark({ partition, bucket }); host.select({ partition, bucket }); });
   const runs = grid({
-    heads: [{ name: "snapshot", right: true }, { name: "time (UTC)", less: 700, text: moment }, { name: "buckets", right: true, text: count },
+    heads: [{ name: "snapshot", right: true }, { name: "time (UTC)", less: 700, text: moment }, { name: "buckets", right: true, less: 700, text: count },
       { name: "read", prose: 120, text: (_, row) => compactionSum(row[8].read).replace(/(\d) /g, "$1\u00a0") }, { name: "written", prose: 120, text: (_, row) => compactionSum(row[8].written).replace(/(\d) /g, "$1\u00a0") },
       { name: "moved", right: true, optional: true, text: count }, { name: "rows dropped", right: true, text: count }, { name: "took ≥", right: true, optional: true, less: 900, text: compactionTime }],
     rows: view.runs.map((run) => [run.snapshotId, run.timeMillis, run.bucketCount, compactionWeight(run.read), compactionWeight(run.written), run.moved.files || null, run.droppedRows, run.leastMillis, run]),
@@ -805,7 +807,7 @@ function render({ data, el, host }) {
     view.picks.length ? picks.element : h("p", { class: "empty" }, "No bucket has files to compact."), ...compactionRules(view), compactionLooked(view),
     ...(view.calls.length ? [h("h4", { style: "margin:10px 0 2px" }, "To copy")] : []),
     h("div", { class: "calls" }, ...view.calls.flatMap((call) => [h("span", {}, call.label),
-      h("span", {}, call.sql && copyButton("SQL", () => call.sql, say), " ", copyButton("Python", () => call.python, say)), h("code", {}, breaking(call.sql || call.python))])),
+      h("span", {}, call.sql && copyButton("SQL", () => call.sql, say), " ", copyButton("Python", () => call.python, say)), h("code", {}, ...unbroken(call.sql || call.python).map((part) => (typeof part === "string" ? breaking(part) : part)))])),
     ...(view.untouched.length ? [compactionUntouched(view)] : []),
     ...view.notes.map((note) => h("p", { class: "faint" }, note)),
     h("p", { class: "faint" }, `Costs are those of snapshots ${view.firstId} to ${view.lastId}. How long a compaction took is not recorded: it is at least the time from its first new file, by the clock of the writer, to its commit. The picker is asked as by a new writer, which does not know of earlier compactions.`));
@@ -935,7 +937,7 @@ return render;
 
 const CSS = `
 .tabs { display: flex; flex-wrap: wrap; gap: 2px; margin: 6px 0; } .tabs [aria-selected=true] { border-bottom: 3px solid var(--focus); font-weight: bold; }
-.bar { display: block; height: 8px; border: 1px solid currentColor; box-sizing: border-box; } .bars { display: grid; gap: 1px; width: 110px; min-height: 1.45em; align-content: center; } .legend .bar { display: inline-block; } .bar.plus { background: ${COLOURS.blue}; }
+.bar { display: block; height: 8px; border: 1px solid currentColor; box-sizing: border-box; } .bars { display: grid; gap: 1px; width: min(110px, 17vw); min-height: 1.45em; align-content: center; } .legend .bar { display: inline-block; } .bar.plus { background: ${COLOURS.blue}; }
 .bar.minus { background: repeating-linear-gradient(45deg, ${COLOURS.orange} 0 4px, transparent 4px 6px); }
 `;
 
@@ -1033,7 +1035,7 @@ const levelHead = (places) => (hasLevels(places) ? [{ name: "level", right: true
 function groupsOf({ groups, groupCount }, hasBytes, followed, choose) {
   const measure = hasBytes ? "fileBytes" : "rowCount";
   const largest = groups.reduce((most, { added, removed }) => Math.max(most, Number(added[measure]), Number(removed[measure])), 1);
-  const bar = (value, kind) => value > 0 && h("span", { class: `bar ${kind}`, style: `width:${(110 * value) / largest}px` });
+  const bar = (value, kind) => value > 0 && h("span", { class: `bar ${kind}`, style: `width:${(100 * value) / largest}%` });
   const sums = ({ fileCount, rowCount, fileBytes }) => [fileCount || null, fileCount ? rowCount : null, ...(hasBytes ? [fileCount ? fileBytes : null] : [])];
   const names = (what) => [
     { name: `${what} files`, right: true, optional: true, text: count }, { name: "rows", right: true, optional: true, less: 700, text: count },
@@ -1408,7 +1410,9 @@ function labelOf(letter, name, room, isHigh) {
   const text = `${letter} ${name}`.trim();
   if (text.length <= room) return [text];
   if (letter && name.length <= room && isHigh) return [letter, name];
-  const value = `${letter} ${name.slice(name.lastIndexOf("=") + 1)}`.trim();
+  const last = name.slice(name.lastIndexOf("=") + 1);
+  if (letter && last.length <= room && isHigh && `${letter} ${last}`.length > room) return [letter, last];
+  const value = `${letter} ${last}`.trim();
   if (value.length <= room) return [value];
   return [room < 10 ? letter : `${text.slice(0, room - 1)}…`];
 }
@@ -2112,7 +2116,7 @@ function render({ data, el, host }) {
   const view = data.view;
   const note = view.bucketCount > view.buckets.length
     ? `the ${view.buckets.length} of ${count(view.bucketCount)} buckets with most ${view.hasLevels ? "level 0" : "files"}` : "";
-  const title = `${view.table}: ${view.hasLevels ? "levels" : "files"}`;
+  const title = `${view.table}: ${view.hasLevels || !view.buckets.length ? "levels" : "files"}`;
   const { body, say, stop } = frame(el, { title, note, headline: lsmHeadline(view), css: LSM_CSS });
   if (!view.buckets.length) {
     body.append(empty("No data files yet. The first are made by", `INSERT INTO ${view.table} VALUES …`));
@@ -2325,7 +2329,7 @@ function lsmPlace(bucket) {
 function lsmStepName(bucket, at) {
   const step = bucket.steps[at];
   if (at === 0 && bucket.steps.length > 1) return step.snapshotId ? `before (snapshot ${step.snapshotId})` : "before";
-  return `snapshot ${step.snapshotId} ${step.commitKind}`.trim();
+  return `snapshot ${step.snapshotId} ${step.commitKind.toLowerCase()}`.trim();
 }
 
 function lsmSummary(view, step) {
@@ -2875,7 +2879,7 @@ function columnParts(column, view) {
     ["mean", column.mean === null ? "" : valueText(String(column.mean))],
     ["standard deviation", column.standardDeviation === null ? "" : valueText(String(column.standardDeviation))],
     ...column.quantiles.map((text, place) => ([SHARE_NAMES[place], `${column.isSampled ? "≈" : ""}${text}`])),
-    ["length", column.longest === null ? "" : `${count(column.shortest)} to ${count(column.longest)}, mean ${short(column.meanLength)}`],
+    ["length", column.longest === null ? "" : column.shortest === column.longest ? count(column.longest) : `${count(column.shortest)} to ${count(column.longest)}, mean ${short(column.meanLength)}`],
     ["longest", column.longestText],
     ["", column.hasFacts ? "" : "of a nested column only the NULLs are counted"],
   ]);
@@ -3795,7 +3799,7 @@ function render({ data, el, host }) {
     chosen = step.snapshotId;
     drawn.draw();
     details.replaceChildren(card([
-      ["snapshot", step.snapshotId], ["kind", step.commitKind], ["what", step.what], ["changed", step.changed.join(", ")], ["tags", step.tags.join(", ")],
+      ["snapshot", step.snapshotId], ["kind", step.commitKind.toLowerCase()], ["what", step.what], ["changed", step.changed.join(", ")], ["tags", step.tags.join(", ")],
       ...step.files.slice(0, 20).map(({ name, level, place }, at) => ([`file ${at + 1}`, `level ${level}, ${place}${name && `, ${name}`}`])),
       ...columns.map((name, at) => ([name, step.values.length ? step.values[at] ?? "NULL" : ""])),
     ]), copyButton("copy the query", () => `SELECT * FROM ${table} VERSION AS OF ${step.snapshotId} WHERE ${where}`, say));
@@ -3954,10 +3958,14 @@ const SIMULATOR_CURVES = ([
   { name: "space amplification", colour: COLOURS.blue, curve: (simulation) => simulation.spaceCurve },
 ]);
 
+const SIMULATOR_CSS = `
+.sliders { display: grid; grid-template-columns: minmax(0, max-content) max-content 1fr; gap: 4px 8px; align-items: center; } .sliders label { display: contents; }
+`;
+
 function render({ data, el, host }) {
   const view = data.view;
   const title = `${view.table ? `${view.table}: ` : ""}simulated compactions`;
-  const { body, say, stop } = frame(el, { title, note: `${view.history}, ${bytes(view.flushedBytes)}`, headline: headlineOf(simulatorAt(view, view.sliders.map((slider) => slider.own))) });
+  const { body, say, stop } = frame(el, { title, note: `${view.history}, ${bytes(view.flushedBytes)}`, css: SIMULATOR_CSS, headline: headlineOf(simulatorAt(view, view.sliders.map((slider) => slider.own))) });
   const chosen = view.sliders.map((slider) => slider.own);
   const charts = h("div", { class: "row", style: "align-items:flex-start" });
   const table = h("div");
@@ -3987,7 +3995,7 @@ function render({ data, el, host }) {
     },
   }));
   const back = h("button", { onclick: () => sliders.forEach((slider, at) => slider.move(view.sliders[at].own)) }, "own options");
-  body.append(h("div", {}, ...sliders.map((slider) => slider.element), h("div", { class: "row" }, back)), charts, table, ...simulatorForm());
+  body.append(h("div", {}, h("div", { class: "sliders" }, ...sliders.map((slider) => slider.element)), h("div", { class: "row" }, back)), charts, table, ...simulatorForm());
   body.append(h("p", { class: "faint" }, `${view.simulations.length} settings were computed for the sliders${host.ask ? "; any other values are replayed by the kernel" : "; with a kernel any values can be computed"}. Dashed: the own options. Picks are those of the real picker, one after each flush; what a rewrite yields is estimated from sizes, row counts and key ranges, deletes are left out. ${view.notes.join(" ")}`));
 
     function simulatorForm() {
@@ -4647,7 +4655,7 @@ function sentence({ point, group, branch, gap }) {
   const tail = `${rows === undefined ? "" : `, ${signed(rows)} ${Math.abs(Number(rows)) === 1 ? "row" : "rows"}`}${gap ? `, ${gap} expired before it` : ""}`;
   if (group) return `snapshots ${group.firstId} to ${group.lastId}: ${kinds([{ group }])}${tail}`;
   const { id, commitKind, timeMillis, tags } = (point);
-  return `${where}snapshot ${id}, ${commitKind}${timeMillis ? `, ${moment(timeMillis)}` : ""}${tail}${tags ? `, tags ${tags.join(", ")}` : ""}`;
+  return `${where}snapshot ${id}, ${commitKind.toLowerCase()}${timeMillis ? `, ${moment(timeMillis)}` : ""}${tail}${tags ? `, tags ${tags.join(", ")}` : ""}`;
 }
 
 function cardOf({ point, group, branch, gap }) {
@@ -4728,7 +4736,7 @@ function render({ data, el, host }) {
 
     const text = (stop) => {
     const tags = stop.tags.length ? `, tag ${stop.tags.join(", ")}` : "";
-    return `snapshot ${stop.snapshotId}, ${stop.commitKind}${stop.timeMillis === null ? "" : `, ${moment(stop.timeMillis)}`}${tags}`;
+    return `snapshot ${stop.snapshotId}, ${stop.commitKind.toLowerCase()}${stop.timeMillis === null ? "" : `, ${moment(stop.timeMillis)}`}${tags}`;
   };
 
     const arrange = () => {
@@ -4847,7 +4855,7 @@ function render({ data, el, host }) {
       output),
     spark, rows);
   if (!host.ask && reachable.length < stops.length) {
-    body.append(h("p", { class: "faint" }, `${reachable.length} of ${count(stops.length)} points are here; the others need a kernel`));
+    body.append(h("p", { class: "faint" }, `${reachable.length} of ${count(stops.length)} points are here; ${stops.length - reachable.length === 1 ? "the other needs" : "the others need"} a kernel`));
   }
   const unsized = whenSized(body, (now) => {
     width = now;
