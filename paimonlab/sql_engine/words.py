@@ -132,10 +132,7 @@ USES = {
 STATEMENTS = {
     "USE": "Write the database before each table: db.t",
     "ANALYZE": "Write catalog.table('db.t').maintenance.analyze() in Python",
-    "COPY": (
-        "COPY INTO db.t FROM '/folder' FILE_FORMAT = (TYPE = CSV) loads files; --to rows.parquet "
-        "writes a query to one"
-    ),
+    "COPY": "COPY INTO db.t FROM '/csv' FILE_FORMAT = (TYPE = CSV) loads, --to rows.parquet writes",
 }
 """By first word: what does what the statement is for."""
 
