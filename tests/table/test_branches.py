@@ -20,6 +20,7 @@ from paimonlab.errors import (
     TagNotFoundError,
     UnsupportedError,
 )
+from paimonlab.metadata.changelogs import ChangelogManager
 from paimonlab.metadata.fast_forward import Forward, plan_forward
 from paimonlab.table.reading.scan_kinds import OfChanges, OfFallback, OfSnapshot, WithFallback
 
@@ -313,6 +314,29 @@ def test_no_changes_of_two_histories_are_read_as_one(catalog: pl.Catalog, table:
     assert table.changes(3, 4).to_arrow()["id"].to_pylist() == [4]
     table.branches.fast_forward("dev")
     assert rows(catalog.table("db.t")) == {1: "a", 2: "dev", 3: "dev"}
+
+
+def test_a_second_call_ends_what_was_killed_before_older_snapshots_went(
+    catalog: pl.Catalog, table: pl.Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(table, {7: "lost"})
+    expired_branch(table, upto=3)
+    with monkeypatch.context() as patched:
+        patched.setattr(ChangelogManager, "delete_after", _interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            table.branches.fast_forward("dev")
+    left = catalog.table("db.t")
+    assert (left.snapshots.ids(), rows(left)) == ([1, 2, 3], {1: "a", 2: "dev", 3: "dev"})
+
+    left.branches.fast_forward("dev")
+
+    table = catalog.table("db.t")
+    assert (table.snapshots.ids(), rows(table)) == ([3], {1: "a", 2: "dev", 3: "dev"})
+    assert table.fsck(deep=True).findings == ()
+
+
+def _interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def test_a_branch_is_taken_over_whose_beginning_expired(

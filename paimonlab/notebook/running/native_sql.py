@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 
@@ -38,6 +38,7 @@ from paimonlab.sql_engine.statements.calls import CALLING
 if TYPE_CHECKING:
     from paimonlab.notebook.connections.warehouse_connection import Connection
 
+T = TypeVar("T")
 Frames = Callable[[str], object]
 ENGINE = engine.NAME
 _MOST_DATABASES = 5
@@ -146,18 +147,7 @@ def _copied(
 ) -> Result:
     """Run COPY INTO."""
     begin = time.monotonic()
-    text, values = quote_system_tables(statement).text, bind(statement, args)
-    sources = tables.Sources(connection.catalog, connection.catalog_name, frames or _nothing)
-    options = options_of(connection)
-    try:
-        rows = run_interruptibly(
-            lambda progress: copying.statement.run(text, sources, values, options, progress),
-            display=display,
-        )
-    except NotTranslatedError as error:
-        raise refused(connection, statement, error) from error
-    except StatementFailedError as error:
-        raise QueryError(str(error), topic="without spark", statement=statement) from error
+    rows = _run(copying.statement.run, connection, statement, args, frames, display)
     return _answer(statement, rows, begin)
 
 
@@ -201,13 +191,25 @@ def _changed(
 ) -> Result:
     """Run a statement that writes."""
     begin = time.monotonic()
+    done = _run(sql_engine.changes.run, connection, statement, args, frames, display)
+    return said_of(statement, done.said, begin=begin)
+
+
+def _run(
+    run: Callable[[str, tables.Sources, Values, engine.EngineOptions, Progress], T],
+    connection: Connection,
+    statement: Statement,
+    args: Values,
+    frames: Frames | None,
+    display: ProgressDisplay,
+) -> T:
+    """Run a statement that writes, so that an interrupt ends it, and say what is wrong."""
     text, values = quote_system_tables(statement).text, bind(statement, args)
     sources = tables.Sources(connection.catalog, connection.catalog_name, frames or _nothing)
     options = options_of(connection)
     try:
-        done = run_interruptibly(
-            lambda progress: sql_engine.changes.run(text, sources, values, options, progress),
-            display=display,
+        return run_interruptibly(
+            lambda progress: run(text, sources, values, options, progress), display=display
         )
     except NotTranslatedError as error:
         raise refused(connection, statement, error) from error
@@ -215,7 +217,6 @@ def _changed(
         raise _answered(statement, error) from None
     except StatementFailedError as error:
         raise QueryError(str(error), topic="without spark", statement=statement) from error
-    return said_of(statement, done.said, begin=begin)
 
 
 def batches_of(

@@ -68,20 +68,7 @@ class SourceFiles:
         self._files = new(bridge, _SOURCE, "SourceFiles", settings)
 
     def list(self, folder: str, pattern: str | None) -> list[SourceFile]:
-        """Return the files of a folder, or a file, ordered by name.
-
-        Parameters
-        ----------
-        folder
-            Files in folders inside of it do not count, nor what begins with ``_`` or ``.``.
-        pattern
-            A regular expression of Java; matched somewhere in the name. None: all files.
-
-        Raises
-        ------
-        DataError
-            If there is no such folder, or the pattern is not a regular expression.
-        """
+        """Return the files of a folder, or a file; see `LoadEngine.list`."""
         try:
             if not self._files.exists(folder):
                 raise no_source(folder)
