@@ -94,7 +94,7 @@ def replace_part(page: Path, name: str, text: str) -> None:
 
 
 def document(outcomes: Outcomes, versions: Mapping[str, str], rows: int, load: float) -> str:
-    """Return what is said of these works, and their tables."""
+    """Return machine, versions, rows, and the tables; how to read them stands on the page."""
     named = ", ".join(
         name if name.endswith(version) else f"{name} {version}"
         for name, version in versions.items()
@@ -103,12 +103,7 @@ def document(outcomes: Outcomes, versions: Mapping[str, str], rows: int, load: f
 Engines: {named}.
 
 {rows:,} rows of an int64 key, an int64, a double, a text of 20 bytes, a timestamp (µs) and a decimal(12, 2); 4 buckets,
-`write-only` = `true`. Every work of every engine runs in a process of its own, one after the other, data loaded before
-the clock starts; reads are warmed up once. Figures are medians in seconds; in brackets how many times as long as
-paimonlab. All Paimon engines read the same files. paimonlab makes every file durable (fsync) before it commits, the
-others leave that to the operating system. Java's rows are objects made before the clock starts, and it reads row by
-row, touching every column; Python engines deliver Arrow tables. pyarrow is the plain file: no table, no merging.
-deltalake writes with snappy, its default; deltalake zstd with the codec that Paimon's files have by default.
+`write-only` = `true`.
 
 {seconds_table(outcomes)}
 
