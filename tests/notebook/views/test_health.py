@@ -149,6 +149,6 @@ def test_the_command_line_fails_when_something_is_found(demo: paimonlab.Catalog)
 
 
 def test_every_threshold_is_named_in_the_documentation() -> None:
-    text = (Path(__file__).parents[3] / "docs" / "notebook.md").read_text()
+    text = (Path(__file__).parents[3] / "docs" / "views.md").read_text()
     for one in dataclasses.fields(Thresholds):
         assert f"`{one.name}`" in text
