@@ -1,4 +1,4 @@
-"""How many requests opening, planning, reading and committing take; ``docs/stores-tests.md`` has a table.
+"""How many requests opening, planning, reading and committing take; see ``docs/stores-tests.md``.
 
 A budget here is what is measured; that of the table's second column is the aim. Whoever makes it
 less lowers the number in both.

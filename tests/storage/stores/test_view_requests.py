@@ -1,4 +1,4 @@
-"""How many requests the views of a table in a store take; ``docs/stores-tests.md`` has a table.
+"""How many requests the views of a table in a store take; see ``docs/stores-tests.md``.
 
 A budget here is what is measured. Whoever makes it less lowers the number in both.
 """
