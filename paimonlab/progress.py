@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 Progress: TypeAlias = Callable[[int, int, str], None]
-"""Is called with what is done, of how much, and the unit: ``progress(3, 20, "files")``."""
+"""Called with what is done, the total, and the unit: ``progress(3, 20, "files")``."""
 
 
 def counting(progress: Progress | None, total: int, unit: str) -> Callable[[int], None]:

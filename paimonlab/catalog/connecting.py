@@ -77,33 +77,23 @@ def connect(
     Parameters
     ----------
     warehouse
-        Folder of the warehouse (a path, a ``file:`` URI, or that of an object store: ``s3:``,
-        ``gs:``, ``abfs:``, ``oss:`` …), which is made when the first database is; or Paimon's
-        catalog options, ``warehouse`` among them, and those of its store: ``s3.endpoint``,
-        ``s3.access-key`` …, ``unsafe.single-writer`` (``docs/stores.md``). Besides these there is
-        ``allowed-external-roots``: folders, separated by commas, that data files of any table
-        may be in, beyond those its own ``data-file.external-paths`` names; and ``read-only``:
-        with ``true`` whatever would change the warehouse raises `ReadOnlyError`; and
-        ``lookup.cache-folder``: where copies of files for finding rows by their keys are kept,
-        by default a folder of the user's among temporary files; and ``sql.memory``: how much a
-        query without Spark may take, ``2GB`` or ``50%`` of the machine's, which is the default;
-        and ``sql.columns-memory``: how much of columns such queries keep that were merged of
-        several files, ``256 mb`` by default, ``0 b`` for none; and ``defaultDatabase``: the
-        database that is current in Spark after ``USE <catalog>``, ``default`` by default.
+        Folder of the warehouse: a path, a ``file:`` URI, or that of an object store (``s3:``,
+        ``gs:``, ``abfs:``, ``oss:`` …). It is made when the first database is. Or Paimon's
+        catalog options, ``warehouse`` among them; see Notes.
     follow_links
-        Whether links in the folder of a table are read also where they lead out of it; the
-        catalog option ``follow-links`` says the same. Only for tables of people you trust:
-        whoever makes a link chooses which of your files is read. Nothing is written or deleted
-        through a link. A warehouse, a database or the folder of a table may be a link anyway.
+        Whether links in the folder of a table are followed out of it; also the catalog option
+        ``follow-links``. Only for tables of people you trust: whoever makes a link chooses which
+        of your files is read. Nothing is written or deleted through a link. A warehouse, a
+        database or the folder of a table may be a link anyway.
     max_columns
-        How many columns a table may have to be created, altered or opened, at least 1; the
-        catalog option ``max-columns`` says the same. None: 20,000. Time and memory grow with the
-        columns of a table, even where a query takes few of them.
+        How many columns a table may have, at least 1; also the catalog option ``max-columns``.
+        None: 20,000. Time and memory grow with the columns of a table, even where a query reads
+        few of them.
 
     Returns
     -------
     Catalog
-        Nothing is read before it is asked.
+        Nothing is read before it is asked for.
 
     Raises
     ------
@@ -111,6 +101,23 @@ def connect(
         If the store or the kind of catalog is not implemented.
     ValueError
         If an option is unknown or ``warehouse`` is missing, or if ``max_columns`` is not positive.
+
+    Notes
+    -----
+    Options of every catalog, beside those of its kind (``docs/catalogs.md``) and of its store
+    (``docs/stores.md``):
+
+    - ``read-only``: with ``true`` whatever would change the warehouse raises `ReadOnlyError`.
+    - ``allowed-external-roots``: folders, separated by commas, that data files of any table may
+      be in, beyond those that its own ``data-file.external-paths`` names.
+    - ``lookup.cache-folder``: where copies of files for finding rows by their keys are kept; by
+      default a folder of the user's among temporary files.
+    - ``sql.memory``: how much memory a query without Spark may take, ``2GB`` or ``50%`` of the
+      machine's, which is the default.
+    - ``sql.columns-memory``: how much memory columns take that such queries merged and keep;
+      ``256 mb`` by default, ``0 b`` for none.
+    - ``defaultDatabase``: the current database in Spark after ``USE <catalog>``; ``default`` by
+      default.
 
     Examples
     --------

@@ -93,7 +93,7 @@ class OpenedTable:
 
     @property
     def changelogs(self) -> ChangelogManager:
-        """Copies of snapshots that outlive them for their changes: ``.list()``, ``.get(id)``."""
+        """Changes that are kept after their snapshots expired: ``.list()``, ``.get(id)``."""
         return self._store.changelogs
 
     @property

@@ -91,7 +91,7 @@ class Table(OpenedTable):
 
     @property
     def consumers(self) -> Consumers:
-        """Readers that tell where they are: ``.list()``, ``.get(name)``, ``.reset(name, id)``."""
+        """How far readers have read: ``.list()``, ``.get(name)``, ``.reset(name, id)``."""
         return upkeep.consumers.Consumers(self._store)
 
     @property

@@ -135,7 +135,7 @@ class Merge(habits.FamiliarNames, what="a merge", instead=habits.MERGE):
         Parameters
         ----------
         progress
-            Is called with what is done, of how much, and the unit: ``progress(3, 10, "files")``.
+            Called with what is done, the total, and the unit: ``progress(3, 10, "files")``.
 
         Raises
         ------

@@ -82,7 +82,7 @@ class Follower(Iterator[ChangeBatch]):
 
     @property
     def position(self) -> Position:
-        """Behind the rows that were handed out last; `Table.follow` starts there again."""
+        """The position after the rows that were handed out last; `Table.follow` continues there."""
         return self._position
 
     @property

@@ -92,7 +92,7 @@ class Changes:
     def to_batches(self) -> pa.RecordBatchReader:
         """Stream the changes in bounded memory.
 
-        Their order means nothing, but where keys may move from one partition to another: there it
+        Their order means nothing, except where keys may move between partitions: there it
         is that of `to_arrow`.
         """
         threads = 1 if moves_keys(self.schema) else None

@@ -88,7 +88,7 @@ class Scan(habits.FamiliarNames, what="a scan", instead=habits.READ):
 
     @property
     def fallback(self) -> Scan | None:
-        """The read of another branch that has the partitions which are missing here."""
+        """The read of the branch that has the partitions missing here."""
         return cast("Scan", self.kind.fallback) if isinstance(self.kind, WithFallback) else None
 
     @property
@@ -181,7 +181,7 @@ class Scan(habits.FamiliarNames, what="a scan", instead=habits.READ):
         Parameters
         ----------
         progress
-            Is called with how many ``files`` are done, of how many, in any thread; not for a
+            Called with the number of ``files`` done and their total, in any thread; not for a
             read of changes or of a fallback branch.
         """
         return self.kind.batches(self, progress)
@@ -220,9 +220,9 @@ class Scan(habits.FamiliarNames, what="a scan", instead=habits.READ):
         Parameters
         ----------
         connection
-            In which it is made; None: a new one, in memory.
+            Where it is made; None: a new one, in memory.
         name
-            Under which SQL of the connection finds it from now on; None: it has none.
+            What SQL of this connection calls it; None: it has no name.
 
         Examples
         --------

@@ -27,7 +27,7 @@ def new_writer(table: OpenedTable, user: str | None = None, *, replaces: bool = 
     Parameters
     ----------
     user
-        Who will commit; None: somebody new.
+        Who will commit; None: a new user.
     replaces
         Whether what is written will be committed with ``overwrite``, in place of all rows of its
         partitions: buckets may be given anew, and files that are there are not compacted with it.
@@ -53,7 +53,7 @@ def commit(
     Parameters
     ----------
     messages
-        Of `Writer.prepare_commit`, of any number of writers in any processes.
+        From `Writer.prepare_commit`, of any number of writers in any processes.
     identifier, user
         The same pair is committed at most once: committing it again returns the snapshot
         it became. Identifiers of a user rise.

@@ -38,7 +38,7 @@ def compact(
     In a primary-key table the sorted runs of buckets are merged. In an append table small
     files are put together, and files with many deleted rows are written without them. In a
     table with ``bucket`` = -2 rows that wait get their buckets, where readers see them;
-    ``full`` is about the buckets that they come to.
+    ``full`` compacts the buckets that they go to.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def compact(
         ``hilbert``: along a curve, so that a filter on any of them skips files. None: the
         first for one column, z-order for up to four.
     progress
-        Is called with what is done, of how much, and the unit: ``progress(3, 8, "buckets")``;
+        Called with what is done, the total, and the unit: ``progress(3, 8, "buckets")``;
         in an append table, and where rows wait for buckets, the unit is files.
     dry_run
         Only return what would be compacted.

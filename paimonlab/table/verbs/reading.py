@@ -172,7 +172,7 @@ def follow(
     SchemaError
         If one of ``options`` is unknown.
     UnsupportedError
-        If what commits add is not what changes, as with the merge engine ``aggregation``
+        If the rows of commits do not tell what changed, as with the merge engine ``aggregation``
         and no changelog producer.
     """
     request = following.follow.FollowRequest(
@@ -200,7 +200,7 @@ def lookup(table: OpenedTable, keys: Any, *, columns: Sequence[str] | None = Non
     Returns
     -------
     pyarrow.Table
-        One row per key that is there, in any order.
+        One row for each key that was found, in any order.
     """
     return table_reading.lookup.lookup(scan(table, columns), keys)
 
@@ -214,7 +214,7 @@ def history(
 ) -> RowHistory:
     """Tell what became of one row: its values, files and levels over snapshots and tags.
 
-    Data files are read where a snapshot has others that may have the row.
+    Data files are read only of snapshots whose files for the row are others.
 
     Parameters
     ----------
@@ -222,9 +222,9 @@ def history(
         Finds the row: all columns of the primary key with a value each (``{"id": 5}``), or a
         condition on them (``"id = 5"``). In a table without a primary key any columns.
     last
-        How many of the newest snapshots are read, those that tags keep among them; None: all.
+        How many of the newest snapshots to read, counting those that tags keep; None: all.
     progress
-        Is called with how many ``snapshots`` are read, of how many.
+        Called with the number of ``snapshots`` read and their total.
 
     Returns
     -------

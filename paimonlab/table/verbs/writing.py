@@ -152,9 +152,9 @@ def delete(
     Parameters
     ----------
     where
-        As in `scan`; a row for which it is unknown stays.
+        As in `scan`; a row for which it is NULL stays.
     progress
-        Is called with what is done, of how much, and the unit: ``progress(3, 10, "files")``.
+        Called with what is done, the total, and the unit: ``progress(3, 10, "files")``.
 
     Returns
     -------
@@ -220,8 +220,8 @@ def merge(table: OpenedTable, source: Any, on: str | Sequence[str]) -> Merge:
         What `write` takes, or a `Scan`; it is held in memory. Its columns are called
         ``s.column``, those of this table ``t.column``.
     on
-        When a row and a source row belong together: the columns that are equal, ``"id"`` or
-        ``["id", "day"]``; or SQL text of which at least one part is an equality of both,
+        Which rows match: the columns that are equal in both, ``"id"`` or
+        ``["id", "day"]``; or SQL text with at least one equality of both,
         ``"t.id = s.id AND t.day = s.day"``.
 
     Returns
