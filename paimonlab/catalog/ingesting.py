@@ -104,7 +104,7 @@ def ingest(  # noqa: PLR0913 - all that a job can be told
     interval
         How long rows wait before they are committed: seconds, or ``10 s``.
     max_bytes
-        How many bytes of rows wait in memory.
+        How many bytes of rows wait in memory; on Spark, about how many a batch has.
     max_rows
         Of an epoch; None: no limit.
     max_dead

@@ -634,7 +634,7 @@ def ingest(  # noqa: PLR0913 - as the verb of the catalog
         max_stall_seconds=None if max_stall is None else _seconds(max_stall),
         tags=int(tags),
     )
-    check_engine(engine, source, rules, pace)
+    check_engine(engine, source, pace)
     return Job(catalog, source, rules, pace, files_of(catalog, name, state), engine)
 
 

@@ -8,7 +8,7 @@ comes after them, in the order of the source.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -94,7 +94,7 @@ class Letters:
             Whether they were found when they were written.
         """
         for row, one in zip(dead.to_pylist(), bad, strict=True):
-            key = _key(one.rows.rows, keys)
+            key = key_of(one.rows.rows, keys)
             is_changed = bool(keys) and (
                 key is None
                 or one.place is None
@@ -106,12 +106,37 @@ class Letters:
                 self._early.add((target, key))
             self._add(row, target, key, is_changed=is_changed, is_open=is_open)
 
+    def add_placed(
+        self,
+        target: str,
+        keys: Sequence[str],
+        row: Mapping[str, Any],
+        key: str | None,
+        *,
+        comes_later: bool,
+    ) -> None:
+        """Note a row before the last boundary, of which it is known whether others came after it.
+
+        Parameters
+        ----------
+        target, keys
+            The table, and the columns of its key.
+        row
+            As a dead letter.
+        key
+            Of the row, as `Letter.key` has it; None: none that can be read.
+        comes_later
+            Whether a row of its key came after it, with all its values.
+        """
+        is_changed = bool(keys) and (key is None or comes_later)
+        self._add(row, target, key, is_changed=is_changed, is_open=False)
+        if comes_later and key is not None:
+            self._change(target, key, is_told=True)
+
     def add_unreadable(self, target: str, keys: Sequence[str], dead: pa.RecordBatch) -> None:
         """Note what a source could not read, after the last boundary; see `add`."""
         for row in dead.to_pylist():
-            values = {} if row["row"] is None else _object(row["row"])
-            has_key = bool(keys) and all(values.get(name) is not None for name in keys)
-            key = json_text([values[name] for name in keys]) if has_key else None
+            key = key_of_dead(row, keys)
             is_changed = bool(keys) and key is None
             if key is not None:
                 self._early.add((target, key))
@@ -139,23 +164,29 @@ class Letters:
 
     def look(self, target: str, keys: Sequence[str], rows: Iterable[FittedRows]) -> None:
         """Note which rows that were set aside are out of date by rows that came now."""
-        watched = {
+        watched = self.watched(target)
+        if not watched:
+            return
+        for part in rows:
+            for key in keys_among(part.rows, keys, watched):
+                self._change(target, key)
+            for key in keys_among(_whole(part), keys, watched):
+                self._change(target, key, is_told=True)
+
+    def watched(self, target: str) -> set[str]:
+        """Return the keys of a table that later rows may change."""
+        return {
             letter.key
             for letter in (*self.known, *self.open)
             if letter.target == target
             and letter.key is not None
             and not (letter.is_replayed or (letter.is_changed and letter.is_told))
         }
-        if not watched:
-            return
-        wanted = [msgspec.json.decode(key)[0] for key in watched]
-        for part in rows:
-            for key in _keys(_some(part.rows, keys[0], wanted), keys):
-                if key in watched:
-                    self._change(target, key)
-            for key in _keys(_some(_whole(part), keys[0], wanted), keys):
-                if key in watched:
-                    self._change(target, key, is_told=True)
+
+    def changed(self, target: str, keys: Iterable[str]) -> None:
+        """Note that later rows of some keys came, with all their values."""
+        for key in keys:
+            self._change(target, key, is_told=True)
 
     def untold(self, target: str) -> set[str]:
         """Return the keys of which a table does not have the values that its source has."""
@@ -204,9 +235,23 @@ def _object(text: str) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _key(row: pa.RecordBatch, keys: Sequence[str]) -> str | None:
+def key_of(row: pa.RecordBatch, keys: Sequence[str]) -> str | None:
+    """Return the key of one row as `Letter.key` has it; None: a column of it is missing."""
     found = _keys(row, keys)
     return next(iter(found), None)
+
+
+def key_of_dead(row: Mapping[str, Any], keys: Sequence[str]) -> str | None:
+    """Return the key of a dead letter that could not be read; None: that is not known either."""
+    values = {} if row["row"] is None else _object(row["row"])
+    has_key = bool(keys) and all(values.get(name) is not None for name in keys)
+    return json_text([values[name] for name in keys]) if has_key else None
+
+
+def keys_among(rows: pa.RecordBatch, keys: Sequence[str], watched: Collection[str]) -> set[str]:
+    """Return which of some keys rows have."""
+    wanted = [msgspec.json.decode(key)[0] for key in watched]
+    return {*watched} & _keys(_some(rows, keys[0], wanted), keys)
 
 
 def _whole(part: FittedRows) -> pa.RecordBatch:

@@ -20,6 +20,7 @@ from paimonlab.errors import (
     DataError,
     IngestDataError,
     IngestError,
+    NotFoundError,
     PaimonError,
     SchemaError,
     SourceError,
@@ -60,6 +61,8 @@ from paimonlab.ingest.status import JobStatus, TableStatus, position_text
 from paimonlab.ingest.steering import Ask, Waiting
 from paimonlab.ingest.targets import RefusedRowsError, Target
 from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.table.compacting.after_write import compact_written
+from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
 from paimonlab.workers import side_by_side
 
@@ -128,6 +131,8 @@ class Runner:
     """What the source waits for, and when it said so."""
     _lost: float | None = None
     """When the source said last that its server is gone; None: it came back."""
+    _is_recovering: bool = False
+    """Whether an epoch is committed that another run has made."""
     _is_torn: bool = False
     """Whether reading ended since rows were lost that are read again."""
     _torn_count: int = 0
@@ -305,7 +310,9 @@ class Runner:
                 for pattern in known.added:
                     self.source.include(pattern)
         if not is_done:
+            self._is_recovering = True
             self._land(epoch)
+            self._is_recovering = False
             self.journal.note("recovered", None, f"epoch {epoch.number} was committed again")
         self.source.acknowledge(self._position)
 
@@ -619,7 +626,8 @@ class Runner:
             target.table.truncate()
         self.journal.note("truncated", target.name, event.reason, event.position)
 
-    def _take_unreadable(self, broken: Unreadable) -> None:
+    def _take_unreadable(self, broken: Unreadable, *, is_placed: bool = False) -> None:
+        """Set aside what the source could not read; its keys are watched unless it is placed."""
         if broken.table is not None and not self.rules.wants(broken.table):
             return
         first = f"{broken.table or self.source.name}: {broken.errors[0].as_py()}"
@@ -629,7 +637,7 @@ class Runner:
         dead = dead_letters.of_unreadable(broken, now_millis())
         self._open_dead.append(dead)
         target = None if broken.table is None else self.tables.target_of(broken.table)
-        if target is not None:
+        if target is not None and not is_placed:
             keys = target.table.primary_keys
             self.tables.letters.add_unreadable(target.name, keys, dead)
 
@@ -818,6 +826,7 @@ class Runner:
                 self.tables.stop(self.tables.targets[name], text)
             else:
                 self.tables.stop_unopened(name, text, epoch.source_position)
+        self._compact_landed(epoch)
         if self.pace.tags:
             known = self.tables.known()
             going = {*known.targets.values()} - {*known.stopped}
@@ -826,6 +835,24 @@ class Runner:
         self._committed_millis = now_millis()
         if epoch.seen_millis is not None:
             self._lag_millis = max(self._committed_millis - epoch.seen_millis, 0)
+
+    def _compact_landed(self, epoch: Epoch) -> None:
+        """Compact what Spark's tasks may have written: they do not do it.
+
+        Until then tables may hide rows. What this process writes is compacted as it is written.
+        """
+        if not self._is_recovering:
+            return
+        for commit in epoch.commits:
+            try:
+                table = self.catalog.table(commit.table)
+            except NotFoundError:
+                continue
+            if not table.primary_keys or table.snapshot is None:
+                continue
+            definition, store = definition_of(table), store_of(table)
+            with suppress(PaimonError):  # rows are committed, whatever becomes of it
+                compact_written(definition, store, commit.decoded(), table.snapshot)
 
     # Telling
 

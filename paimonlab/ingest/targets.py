@@ -27,6 +27,15 @@ from paimonlab.table.writing.writers import Writer
 from paimonlab.write.folders import delete_files
 
 
+def moved(rows: FittedRows, change: RenameColumn | DropColumn) -> FittedRows:
+    """Return rows as a table takes them after a column was renamed or dropped."""
+    match change:
+        case RenameColumn(old, new):
+            return rows.renamed(old, new)
+        case DropColumn(name):
+            return rows.without(name)
+
+
 class RefusedRowsError(Exception):
     """Some rows are not taken by a table; the others wait to be written again."""
 
@@ -66,6 +75,8 @@ class Target:
     """Schemas of the source whose rows the table takes as it is now."""
     untold: Callable[[], Collection[str]] = tuple
     """Says of which keys rows were set aside whose values no later row told."""
+    moved: list[RenameColumn | DropColumn] = field(default_factory=list)
+    """How columns were renamed and dropped in this run, in order."""
 
     @property
     def has_rows(self) -> bool:
@@ -115,11 +126,9 @@ class Target:
         self.table = table
         self.accepted.clear()
         for change in changes:
-            match change:
-                case RenameColumn(old, new):
-                    self.open = [rows.renamed(old, new) for rows in self.open]
-                case DropColumn(name):
-                    self.open = [rows.without(name) for rows in self.open]
+            if isinstance(change, RenameColumn | DropColumn):
+                self.moved.append(change)
+                self.open = [moved(rows, change) for rows in self.open]
 
     def prepare(self, user: str, identifier: int) -> list[CommitMessage]:
         """Write the rows that wait, and describe their files.

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from paimonlab.ingest.changes import Boundary, Event, JsonValue, Phase, RowChanges, SourceSchema
+from paimonlab.ingest.changes import (
+    Boundary,
+    Event,
+    JsonValue,
+    Phase,
+    RowChanges,
+    SourceSchema,
+    SourceSchemaChange,
+)
 from paimonlab.ingest.formats import FormatSettings, decoder_of
 from paimonlab.ingest.formats.messages import messages_of
 
@@ -106,6 +115,42 @@ class PartedLog:
 
     def _path(self, part: int) -> Path:
         return self.folder / f"{part}.log"
+
+
+@dataclass(frozen=True)
+class RenamingLog(PartedLog):
+    """A log that also says when columns are renamed, in lines ``{"renames": {"a": "b"}, …}``."""
+
+    def read_part(self, part: JsonValue, wanted: Callable[[str], bool]) -> Iterator[Event]:
+        assert isinstance(part, list)
+        number, first, last = (int(value) for value in part)  # type: ignore[arg-type]
+        schema: SourceSchema | None = None
+        seen: Boundary | None = None
+        for at, line in enumerate(self._lines(number)[first:last], start=first):
+            if line.startswith('{"renames"'):
+                told = json.loads(line)
+                columns = () if schema is None else schema.columns
+                names = told["renames"]
+                changed = [
+                    replace(column, name=names.get(column.name, column.name)) for column in columns
+                ]
+                if schema is not None:
+                    yield SourceSchemaChange(
+                        table=told["table"],
+                        before=schema,
+                        after=replace(schema, columns=tuple(changed)),
+                        position=at,
+                        reason="renamed",
+                        renamed=names,
+                    )
+                continue
+            for event in super().read_part([number, at, at + 1], wanted):
+                if isinstance(event, Boundary):
+                    seen = event
+                    continue
+                schema = event.schema if isinstance(event, RowChanges) else schema
+                yield event
+        yield seen or Boundary(position=None, phase=Phase.STREAM)
 
 
 @dataclass(frozen=True)

@@ -5,36 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import paimonlab as pm
 from paimonlab.errors import UnsupportedError
-from paimonlab.ingest import batches, changes
+from paimonlab.ingest import batches
 from paimonlab.ingest.actions import action_job
-from tests.ingest.parted_log import PartedLog
-
-
-@pytest.mark.parametrize(
-    ("told", "reason"),
-    [
-        ({"evolve": "exact"}, "with evolve = 'exact'"),
-        ({"on_truncate": "apply"}, "with on_truncate = 'apply'"),
-        ({"on_delete": "mark:gone"}, "with on_delete = 'mark:gone'"),
-        ({"max_dead": 3}, "with max_dead = 3"),
-        ({"tags": 2}, "with tags = 2"),
-        ({"max_bytes": "1 mb"}, "with max_bytes = 1048576 .*no rows wait"),
-    ],
-    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
-)
-def test_what_spark_does_not_do_is_refused_by_name(
-    tmp_path: Path, told: dict[str, Any], reason: str
-) -> None:
-    log = PartedLog(tmp_path / "log")
-    assert isinstance(log, changes.PartitionedSource)
-    with pytest.raises(UnsupportedError, match=rf"engine = 'spark' {reason}"):
-        pm.connect(tmp_path / "w").ingest(log, into="a", name="b", engine="spark", **told)
 
 
 def test_sources_that_have_no_parts_are_refused(tmp_path: Path) -> None:

@@ -16,19 +16,18 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
 import paimonlab as pm
-from paimonlab.errors import IngestDataError, IngestError, IngestStalledError, UnsupportedError
+from paimonlab.errors import IngestError, IngestStalledError, UnsupportedError
 from paimonlab.ingest import landing, running
 from paimonlab.ingest.added_columns import AddedColumns
 from paimonlab.ingest.spark import running as spark_running
 from paimonlab.ingest.spark.executor_write import DivideTask, ShareTask, TableWrite, Written
 from paimonlab.ingest.spark.progress import Progress, Sign
-from paimonlab.ingest.spark.reading import FACTS, ChangesReader
-from paimonlab.ingest.spark.running import problem_of
+from paimonlab.ingest.spark.reading import FACTS, BatchLimit, ChangesReader
 from paimonlab.spark.writing.executor_write import WriteTask
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.plans.write import write_plan
 from tests.ingest.formats.schema_registry import record, schema_registry
-from tests.ingest.parted_log import PARTS, HangingLog, PartedLog, RereadableLog
+from tests.ingest.parted_log import PARTS, HangingLog, PartedLog, RenamingLog, RereadableLog
 
 Row = dict[str, Any]
 _LINE = '{"op":"c","before":null,"after":{"id":"%s"},"source":{"db":"d","table":"t"}}'
@@ -227,7 +226,9 @@ def test_a_row_that_tasks_find_wrong_ends_the_job_and_leaves_nothing(tmp_path: P
     definition, store = definition_of(table), store_of(table)
     write = WriteTask(write_plan(definition, store.layout), store.file_io, None)
     tables = {"d.t": TableWrite(name="ods.t", task=write, added=AddedColumns())}
-    reader = ChangesReader(log, log.beginning(), 10)
+    limit = BatchLimit(str(tmp_path / "limit"), 10)
+    limit.learn(1 << 20, 100)
+    reader = ChangesReader(log, log.beginning(), limit)
     end = reader.latestOffset(reader.initialOffset(), ReadAllAvailable())
     parts = reader.partitions(reader.initialOffset(), end)
 
@@ -238,11 +239,26 @@ def test_a_row_that_tasks_find_wrong_ends_the_job_and_leaves_nothing(tmp_path: P
     facts = [pickle.loads(row[FACTS][0].as_buffer()) for row in events[1]]
     assert [type(one).__name__ for one in facts] == ["RowFacts", "Unreadable", "Boundary"]
     assert (good.rows, good.error) == (2, None)
-    assert bad.is_bad_row
-    assert not bad.messages
-    with pytest.raises(IngestDataError, match=r"has 3 characters.*with max_dead"):
-        raise problem_of("job", [good, bad]) or AssertionError
+    assert (bad.rows, bad.messages) == (0, ())
+    (aside,) = bad.aside
+    assert "has 3 characters" in aside.error
     assert len([*Path(table.path).glob("bucket-*/data-*")]) == 1
+
+
+def test_batches_have_as_many_bytes_as_they_are_told(tmp_path: Path) -> None:
+    log = PartedLog(tmp_path / "log")
+    log.add(0, [_LINE % number for number in range(30)])
+    limit = BatchLimit(str(tmp_path / "limit"), 25)
+    reader = ChangesReader(log, log.beginning(), limit)
+    ends = []
+    for row_bytes in (100, 250, 2000):
+        limit.learn(2000, row_bytes)
+        offset = reader.latestOffset(reader.initialOffset(), reader.getDefaultReadLimit())
+        ends.append(offset["position"][0])
+    assert ends == [10, 4, 1]
+    limit.learn(1 << 20, 10)
+    end = reader.latestOffset(reader.initialOffset(), reader.getDefaultReadLimit())
+    assert end["position"][0] == 25, "max_rows bounds it, too"
 
 
 def _written(write: WriteTask, pieces: list[pa.RecordBatch]) -> Written:
@@ -352,6 +368,172 @@ def test_a_commit_that_hangs_is_seen_and_ends_the_run(
     goes_on.set()
     catalog.ingest(log, into="ods", name="j").run()
     assert [row["id"] for row in _rows(catalog, "t")] == ["1"]
+
+
+class Told:
+    """Changes of a table in one partition, of which each thing happens that a job can be told."""
+
+    def __init__(self, log: PartedLog, rng: np.random.Generator) -> None:
+        self._log, self._rng = log, rng
+        self._rows: dict[int, Row] = {}
+        self._types = {"id": "int32", "v": "string", "w": "string", "n": "int32"}
+
+    def change(self, count: int) -> None:
+        """Write changes, some of which cannot be read or stored."""
+        self._log.add(0, ["oops", *(self._drawn(number) for number in range(count))])
+
+    def delete(self) -> None:
+        """Delete a row, of which its key alone is told."""
+        key = next(iter(self._rows))
+        del self._rows[key]
+        self._log.add(0, [self._line(dict.fromkeys(self._types) | {"id": key}, None)])
+
+    def rename(self, **names: str) -> None:
+        self._types = {names.get(name, name): kind for name, kind in self._types.items()}
+        self._rows = {
+            key: {names.get(name, name): value for name, value in row.items()}
+            for key, row in self._rows.items()
+        }
+        self._log.add(0, [json.dumps({"renames": names, "table": "shop.t"})])
+
+    def retype(self, **types: str | None) -> None:
+        for name, kind in types.items():
+            self._types.pop(name, None)
+            if kind is not None:
+                self._types[name] = kind
+        self._rows = {
+            key: {name: row.get(name) for name in self._types} | dict.fromkeys(types)
+            for key, row in self._rows.items()
+        }
+        for row in self._rows.values():
+            for name in {*row} - {*self._types}:
+                del row[name]
+
+    def empty(self) -> None:
+        self._rows.clear()
+        line = {"op": "t", "before": None, "after": None, "source": {"db": "shop", "table": "t"}}
+        self._log.add(0, [json.dumps(line)])
+
+    def _drawn(self, number: int) -> str:
+        drawn = int(self._rng.integers(30))
+        key = int(self._rng.integers(12))
+        old = self._rows.pop(key, None)
+        new: Row | None = None
+        if old is None or drawn < 20:
+            new = {
+                name: number if kind == "int32" else f"{name}{number}"
+                for name, kind in self._types.items()
+            } | {"id": key}
+            if drawn < 4:
+                new["v"] = "x"  # too short for its function
+            self._rows[key] = new
+        else:
+            old = {name: key if name == "id" else None for name in self._types}
+        return self._line(old, new)
+
+    def _line(self, old: Row | None, new: Row | None) -> str:
+        columns = [
+            {"field": name, "type": kind, "optional": name != "id"}
+            for name, kind in self._types.items()
+        ]
+        sides = [
+            {"field": side, "type": "struct", "fields": columns} for side in ("before", "after")
+        ]
+        op = "d" if new is None else "c" if old is None else "u"
+        source = {"db": "shop", "table": "t"}
+        payload = {"before": old, "after": new, "source": source, "op": op, "pkNames": ["id"]}
+        return json.dumps({"schema": {"type": "struct", "fields": sides}, "payload": payload})
+
+
+def _dying(*_: Any, **__: Any) -> None:
+    raise _DeathError
+
+
+def _state(catalog: pm.Catalog) -> Any:
+    dead = catalog.table("ods.shop__dead").scan().to_arrow().drop_columns(["ts"]).to_pylist()
+    table = catalog.table("ods.t")
+    return table.schema.field_names, _rows(catalog, "t"), sorted(dead, key=str)
+
+
+def test_executors_do_all_that_a_job_is_told_as_one_process_does(
+    spark: SparkSession, tmp_path: Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = RenamingLog(tmp_path / "log")
+    told = Told(log, rng)
+    jobs, catalogs = [], []
+    for engine in ("native", "spark"):
+        catalogs.append(pm.connect(tmp_path / engine))
+        jobs.append(
+            catalogs[-1].ingest(
+                log,
+                into="ods",
+                name="shop",
+                engine=engine,
+                interval=0.1,
+                computed={"c": "substring(v,1,2)"},
+                evolve="exact",
+                on_truncate="apply",
+                on_delete="mark:gone",
+                max_dead=1000,
+                tags=2,
+                max_bytes="128 kb",
+                options={"bucket": 2, "deletion-vectors.enabled": True},
+            )
+        )
+    told.change(40)
+    told.empty()
+    told.change(50)
+    told.rename(w="w2")
+    told.change(20)
+    told.retype(n=None)
+    told.change(20)
+    told.retype(n="string")
+    told.change(20)
+    for job in jobs:
+        job.run()
+    assert _state(catalogs[0]) == _state(catalogs[1])
+    assert jobs[1].status.epoch > 1, "max_bytes bounds a batch"
+    told.change(40)
+    told.delete()
+    with monkeypatch.context() as patch:
+        patch.setattr(spark_running, "compact_written", _dying)
+        with pytest.raises(_DeathError):
+            jobs[1].run()
+    for job in jobs:
+        job.run()
+
+    one, other = map(_state, catalogs)
+    assert one == other
+    assert any(row["gone"] for row in other[1])
+    assert any("substring" in row["error"] for row in other[2])
+    assert any(row["raw"] == b"oops" for row in other[2])
+    table = catalogs[1].table("ods.t")
+    tags = [f"ingest-shop-{jobs[1].status.epoch - back}" for back in (1, 0)]
+    assert sorted(table.tags.list()) == sorted(tags)
+    newest = table.scan(tag=tags[-1]).to_arrow().to_pylist()
+    assert sorted(newest, key=lambda row: int(row["id"])) == other[1], "a tag has all rows"
+
+    def mended(letter: Any) -> Row | None:
+        return None if letter.row is None else letter.row | {"v": "mended", "c": None}
+
+    done = [str(job.replay(mended)) for job in jobs]
+    assert done[0] == done[1]
+    assert _state(catalogs[0]) == _state(catalogs[1])
+
+
+def test_a_table_that_is_emptied_while_other_partitions_have_rows_of_it_is_refused(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    log = PartedLog(tmp_path / "log")
+    emptied = '{"op":"t","before":null,"after":null,"source":{"db":"d","table":"t"}}'
+    log.add(0, [_LINE % 1, emptied])
+    log.add(1, [_LINE % 2])
+    catalog = pm.connect(tmp_path / "w")
+    told: Any = {"into": "ods", "name": "j", "on_truncate": "apply"}
+    with pytest.raises(UnsupportedError, match=r"d\.t, whose rows come in several partitions"):
+        catalog.ingest(log, engine="spark", **told).run()
+    catalog.ingest(log, **told).run()
+    assert len(_rows(catalog, "t")) < 2
 
 
 def test_keys_that_move_are_refused(spark: SparkSession, tmp_path: Path) -> None:

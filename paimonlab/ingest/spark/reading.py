@@ -13,6 +13,7 @@ import json
 import pickle
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -65,8 +66,39 @@ class Failed:
     error: PaimonError
 
 
+@dataclass(frozen=True, slots=True)
+class BatchLimit:
+    """How many changes the next batch has at most: the driver learns what they take.
+
+    Spark asks the reader in another process of the driver's machine, so that a file tells it.
+    """
+
+    path: str
+    most: int
+
+    def learn(self, max_bytes: int, row_bytes: float) -> None:
+        """Let batches take some bytes.
+
+        Parameters
+        ----------
+        max_bytes
+            Of the rows of a batch, decoded.
+        row_bytes
+            What a row takes. An update is one change and two rows.
+        """
+        changes = min(self.most, max(int(max_bytes / (2 * row_bytes)), 1))
+        path = Path(self.path)
+        new = path.with_suffix(".new")
+        new.write_text(str(changes), encoding="ascii")
+        new.replace(path)
+
+    def now(self) -> int:
+        """Return how many changes the next batch may have."""
+        return int(Path(self.path).read_text(encoding="ascii"))
+
+
 def stream_of(
-    name: str, source: PartitionedSource, begin: JsonValue, most: int
+    name: str, source: PartitionedSource, begin: JsonValue, most: BatchLimit
 ) -> type[DataSource]:
     """Make what Spark makes a stream of.
 
@@ -102,7 +134,7 @@ def stream_of(
 class ChangesReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Says how far a source can be read, and reads its parts on executors; can be pickled."""
 
-    def __init__(self, source: PartitionedSource, begin: JsonValue, most: int) -> None:
+    def __init__(self, source: PartitionedSource, begin: JsonValue, most: BatchLimit) -> None:
         self._source = source
         self._begin = begin
         self._most = most
@@ -115,7 +147,7 @@ class ChangesReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def getDefaultReadLimit(self) -> ReadLimit:
         """Bound batches, and so what executors keep of one."""
-        return ReadMaxRows(self._most)
+        return ReadMaxRows(self._most.most)
 
     def prepareForTriggerAvailableNow(self) -> None:
         """Read no further than what is there when reading begins."""
@@ -127,7 +159,7 @@ class ChangesReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if self._is_now and self._until is None:
             # From where rows are read anew that is the end of those, and more may follow.
             self._until = self._source.newest(self._source.newest(position))
-        most = limit.max_rows if isinstance(limit, ReadMaxRows) else None
+        most = self._most.now() if isinstance(limit, ReadMaxRows) else None
         return _offset(self._source.newest(position, most=most, until=self._until))
 
     def partitions(

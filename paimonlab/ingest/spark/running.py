@@ -20,6 +20,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, functions
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
@@ -29,7 +30,6 @@ from paimonlab.errors import (
     IngestDataError,
     IngestError,
     IngestStalledError,
-    IngestStateError,
     PaimonError,
     SchemaError,
     SourceError,
@@ -48,12 +48,19 @@ from paimonlab.ingest.changes import (
 from paimonlab.ingest.controls import Ending, Until
 from paimonlab.ingest.epochs import Epoch, TableCommit
 from paimonlab.ingest.landing import user_of
+from paimonlab.ingest.letters import key_of_dead
 from paimonlab.ingest.running import Runner
 from paimonlab.ingest.spark.executor_write import (
+    FOUND,
+    PIECE,
     PIECES,
     RESULT,
     SHARE,
     DivideTask,
+    FindTask,
+    Marking,
+    Move,
+    Place,
     ShareTask,
     TableWrite,
     Written,
@@ -65,10 +72,12 @@ from paimonlab.ingest.spark.reading import (
     PART,
     ROWS,
     TABLE,
+    BatchLimit,
     Failed,
     RowFacts,
     stream_of,
 )
+from paimonlab.ingest.status import position_text
 from paimonlab.ingest.targets import Target
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.jvm.python_tasks import offer
@@ -87,6 +96,8 @@ from paimonlab.table.plans.write import write_plan
 
 _MOST = 1_000_000
 """Changes of a batch, unless ``max_rows`` is given: executors keep them until they are written."""
+_USUAL_BYTES = 1024
+"""Of a change, before one was seen."""
 _LOOK_SECONDS = 0.1
 _ASK_SECONDS = 5.0
 """How often Spark is asked what it does."""
@@ -118,6 +129,8 @@ class SparkRunner(Runner):
     """Held while a batch runs."""
     _changed: threading.Event = field(default_factory=threading.Event)
     """Set when a batch has ended."""
+    _limit: BatchLimit | None = None
+    """How far the next batch goes."""
     _progress: Progress = field(default_factory=Progress)
     _asked: float = float("-inf")
     """When Spark was asked last what it does."""
@@ -145,14 +158,15 @@ class SparkRunner(Runner):
         self._is_snapshot, self._problem = False, None
         self.tables.read_again()
         name = f"paimonlab-{uuid.uuid4().hex}"
-        kind = stream_of(name, source, begin, self.pace.max_rows or _MOST)
-        offer(bridge, name, kind)
         with tempfile.TemporaryDirectory(prefix="paimonlab-stream-") as folder:
+            self._limit = BatchLimit(f"{folder}/limit", self.pace.max_rows or _MOST)
+            self._limit.learn(self.pace.max_bytes, _USUAL_BYTES)
+            offer(bridge, name, stream_of(name, source, begin, self._limit))
             writing = (
                 session.readStream.format(name)
                 .load()
                 .writeStream.foreachBatch(self._take_batch)
-                .option("checkpointLocation", f"file://{folder}")
+                .option("checkpointLocation", f"file://{folder}/checkpoint")
                 .queryName(f"ingest job {self.job}")
             )
             if until.caught_up:
@@ -188,15 +202,7 @@ class SparkRunner(Runner):
         ------
         UnsupportedError
             If they cannot write one.
-        IngestStateError
-            If rows were set aside, whose keys would have to be looked for.
         """
-        if self.tables.letters.known:
-            raise IngestStateError(
-                self.job,
-                "it has rows that were set aside, whose keys Spark's tasks do not look for: go on "
-                "without engine",
-            )
         for target in self.tables.targets.values():
             _check_buckets(target)
 
@@ -341,15 +347,22 @@ class SparkRunner(Runner):
         position: JsonValue = json.loads(offset_after(bridge, batch))["position"]
         found = self._batch = _Batch(events)
         open_parts, again = set[str](), {*self.tables.again}
+        done = {name: len(target.moved) for name, target in self.tables.targets.items()}
         for table, part, number, pickled in _facts(events):
             event = pickle.loads(pickled)  # noqa: S301 - our own tasks made it
             open_parts.add(part)
             if isinstance(event, Boundary):
                 open_parts.remove(part)
             if isinstance(event, RowFacts):
-                found.add(self._goes_to(event), table, part, number, event)
+                target = self._goes_to(event)
+                found.add(target, table, part, number, event)
             else:
-                self._take_other(event, found)
+                self._take_other(event, (number, part), found)
+                target = self.tables.target_of(getattr(event, "table", None) or "")
+            if target is not None:
+                new = target.moved[done.get(target.name, 0) :]
+                done[target.name] = len(target.moved)
+                found.moves.setdefault(target.name, []).extend(((number, part), one) for one in new)
         if open_parts:
             raise IngestError(
                 self.job, f"the reader of {min(open_parts)} ended before the end of its part"
@@ -357,11 +370,16 @@ class SparkRunner(Runner):
         self._boundary = Boundary(
             position=position, phase=Phase.STREAM, seen_millis=found.seen_millis
         )
+        self._empty(found)
+        self._dead_rows += self._open_dead
+        self._open_dead.clear()
         if again:  # the first batch has all of their rows
             found.drop(again - self.tables.again)
             self._replace()
-        elif found.sources or self._is_due(self._boundary):
+        elif found.sources or self._dead_rows or self._is_due(self._boundary):
             self._commit()
+        if (count := sum(found.rows.values())) and self._limit is not None:
+            self._limit.learn(self.pace.max_bytes, found.size_bytes / count)
         self._tell(Phase.STREAM.value)
 
     def _goes_to(self, facts: RowFacts) -> Target | None:
@@ -369,7 +387,8 @@ class SparkRunner(Runner):
             facts.table, facts.schema, facts.count, retracts=lambda: facts.retracts
         )
 
-    def _take_other(self, event: Any, found: _Batch) -> None:
+    def _take_other(self, event: Any, place: Place, found: _Batch) -> None:
+        number, part = place
         match event:
             case Failed():
                 raise event.error
@@ -378,9 +397,44 @@ class SparkRunner(Runner):
             case SourceSchemaChange():
                 self._take_schema_change(event)
             case Truncated():
-                self._take_truncated(event)
+                target = self.tables.target_of(event.table)
+                is_alone = target is not None and target.sources == [event.table]
+                if self.rules.on_truncate == "apply" and is_alone:
+                    found.emptied[event.table] = part, event
+                    found.begins[event.table, part] = number
+                else:
+                    self._take_truncated(event)
             case Unreadable():
-                self._take_unreadable(event)
+                before = len(self._open_dead)
+                self._take_unreadable(event, is_placed=True)
+                for dead in self._open_dead[before:]:
+                    found.unreadable.append((place, event.table, dead))
+
+    def _empty(self, found: _Batch) -> None:
+        """Empty tables that the source has emptied in a batch: rows before are not written.
+
+        Raises
+        ------
+        UnsupportedError
+            If other parts of the batch have rows of the table.
+        """
+        for source, (part, event) in found.emptied.items():
+            target = self.tables.target_of(source)
+            if target is None or target.stopped is not None:
+                continue
+            others = found.parts.get(source, set()) - {part}
+            if others:
+                raise UnsupportedError(
+                    f"engine = 'spark' with on_truncate = 'apply' of {source}, whose rows come in "
+                    "several partitions",
+                    f"which of them came before {position_text(event.position)} is not known in "
+                    "a batch; leave engine out: it takes messages as they arrive",
+                )
+            if target.replaces:  # these rows take the place of all that there are
+                text = event.reason
+                self.journal.note("truncated", target.name, text, event.position)
+            else:
+                self._take_truncated(event)
 
     def _prepared_all(self, number: int) -> list[TableCommit]:
         """Let executors write the rows of a batch."""
@@ -397,8 +451,13 @@ class SparkRunner(Runner):
                 writes[name] = self._task_for(target)
             except _OF_TABLES as error:
                 self._stop_written(target, error, batch)
-        done = self._written(batch, writes) if writes else []
-        problem = problem_of(self.job, done)
+        tables = self._table_writes(batch, writes)
+        letters = self.tables.letters
+        watched = {name: letters.watched(name) for name in writes}
+        for name, keys in self._found(batch, tables, watched).items():
+            letters.changed(name, keys)
+        done = self._written(batch, tables, writes) if writes else []
+        problem = problem_of(done)
         if problem is not None:
             self._discard(done)
             raise problem
@@ -406,6 +465,11 @@ class SparkRunner(Runner):
         self._discard([one for one in done if one.table in failed])
         for name, why in failed.items():
             self._stop_written(targets[name], why, batch)
+        try:
+            self._set_aside_all(batch, tables, [one for one in done if one.table not in failed])
+        except IngestDataError:
+            self._discard([one for one in done if one.table not in failed])
+            raise
         commits = [_commit_of(name, done, targets[name]) for name in writes if name not in failed]
         for commit in commits:
             targets[commit.table].replaces = False
@@ -424,31 +488,100 @@ class SparkRunner(Runner):
         routing = stream_routing(table, plan, seen, replaces=target.replaces)
         return WriteTask(plan, store.file_io, numbers, routing, user=user_of(self.job))
 
-    def _written(self, batch: _Batch, writes: Mapping[str, WriteTask]) -> list[Written]:
-        """Write the rows of tables, each bucket in one task."""
-        bridge = self._bridge
-        assert bridge is not None, "a stream runs"
-        shares = _TASKS_PER_CORE * max(bridge.spark.sparkContext.defaultParallelism, 1)
-        tables = {
+    def _table_writes(
+        self, batch: _Batch, writes: Mapping[str, WriteTask]
+    ) -> Mapping[str, TableWrite]:
+        """Say how the rows of each table of the source are written."""
+        return {
             source: TableWrite(
                 name=target.name,
                 task=writes[target.name],
                 added=target.added,
-                ends={place: end for place, end in batch.ends.items() if place[0] == source},
+                begins={place: at for place, at in batch.begins.items() if place[0] == source},
+                ends={place: at for place, at in batch.ends.items() if place[0] == source},
+                moves=batch.moves.get(target.name, ()),
             )
             for source, target in batch.sources.items()
             if target.name in writes
         }
-        rows = batch.events.where(functions.col(TABLE).isNotNull()).drop(FACTS)
-        pieces = rows.mapInArrow(DivideTask(tables=tables, shares=shares), PIECES)
+
+    def _written(
+        self, batch: _Batch, tables: Mapping[str, TableWrite], writes: Mapping[str, WriteTask]
+    ) -> list[Written]:
+        """Write the rows of tables, each bucket in one task."""
+        bridge = self._bridge
+        assert bridge is not None, "a stream runs"
+        shares = _TASKS_PER_CORE * max(bridge.spark.sparkContext.defaultParallelism, 1)
+        most_bad = max(self.pace.max_dead - self._dead, 0)
+        dividing = DivideTask(tables=tables, shares=shares, most_bad=most_bad)
+        pieces = batch.rows_only.mapInArrow(dividing, PIECES)
         divided = pieces.repartitionById(shares, functions.col(SHARE))
-        ordered = divided.sortWithinPartitions(TABLE, PART, NUMBER)
-        results = ordered.mapInArrow(ShareTask(writes), RESULT).collect()
+        ordered = divided.sortWithinPartitions(TABLE, PART, NUMBER, PIECE)
+        markings = {
+            target.name: Marking(
+                table=target.table, replaces=target.replaces, untold=frozenset(target.untold())
+            )
+            for target in batch.sources.values()
+            if target.added.mark and target.name in writes
+        }
+        results = ordered.mapInArrow(ShareTask(writes, markings), RESULT).collect()
         return [
             one
             for row in results
             for one in pickle.loads(row[MESSAGE_COLUMN])  # noqa: S301 - our own tasks made it
         ]
+
+    def _set_aside_all(
+        self, batch: _Batch, tables: Mapping[str, TableWrite], done: list[Written]
+    ) -> None:
+        """Set the rows of a batch aside that tables do not take, and look for what comes after.
+
+        Raises
+        ------
+        IngestDataError
+            If they are too many.
+        """
+        letters = self.tables.letters
+        keys = {name: tuple(to.table.primary_keys) for name, to in self.tables.targets.items()}
+        found = sorted(
+            (aside for one in done for aside in one.aside), key=lambda one: (one.place, one.row)
+        )
+        if found:
+            self._count_dead(len(found), found[0].error)
+            self._dead_rows += [one.dead for one in found]
+        new = [(one.place, one.row, one.table, one.key, one.dead.to_pylist()[0]) for one in found]
+        for place, source, dead in batch.unreadable:
+            target = None if source is None else self.tables.target_of(source)
+            if target is not None:
+                of = target.name
+                rows = dead.to_pylist()
+                new += [(place, -1, of, key_of_dead(row, keys[of]), row) for row in rows]
+        new.sort(key=lambda one: one[:2])
+        watched: dict[str, set[str]] = {}
+        for _, _, name, key, _ in new:
+            if key is not None:
+                watched.setdefault(name, set()).add(key)
+        there = self._found(batch, tables, watched)
+        for place, number, name, key, row in new:
+            later = any(
+                part != place[1] or (event, last) > (place[0], number)
+                for part, event, last in there.get(name, {}).get(key or "", ())
+            )
+            letters.add_placed(name, keys[name], row, key, comes_later=later)
+
+    def _found(
+        self, batch: _Batch, tables: Mapping[str, TableWrite], watched: Mapping[str, set[str]]
+    ) -> Mapping[str, Mapping[str, list[tuple[str, int, int]]]]:
+        """Find where a batch has rows of some keys: by table and key the part, event and row."""
+        there: dict[str, dict[str, list[tuple[str, int, int]]]] = {}
+        wanted = {name: frozenset(of) for name, of in watched.items() if of}
+        if not any(table.name in wanted for table in tables.values()):
+            return there
+        task = FindTask(tables=tables, keys=wanted)
+        for row in batch.rows_only.mapInArrow(task, FOUND).collect():
+            at = row[PART], row[NUMBER], row["place"]
+            there.setdefault(row[TABLE], {}).setdefault(row["key"], []).append(at)
+        return there
 
     def _stop_written(self, target: Target, error: Exception, batch: _Batch) -> None:
         self.tables.stop(target, f"its rows cannot be written: {error}")
@@ -463,11 +596,11 @@ class SparkRunner(Runner):
                 messages = [CommitMessage.from_bytes(message) for message in one.messages]
                 self.tables.targets[one.table].drop(messages)
 
-    def _land(self, epoch: Epoch) -> None:
-        """Commit an epoch, then let executors compact the buckets that it wrote to."""
-        super()._land(epoch)
+    def _compact_landed(self, epoch: Epoch) -> None:
+        """Let executors compact the buckets that an epoch wrote to."""
         bridge = self._bridge
         if bridge is None or self._batch is None:
+            super()._compact_landed(epoch)
             return
         workers = SparkWorkers(bridge)
         for commit in epoch.commits:
@@ -497,9 +630,26 @@ class _Batch:
     """Where the rows of tables of the source go."""
     rows: dict[str, int] = field(default_factory=dict)
     """How many they are, by table of the source."""
+    parts: dict[str, set[str]] = field(default_factory=dict)
+    """In which parts they are."""
+    size_bytes: int = 0
+    """Memory that all rows take, decoded."""
+    begins: dict[tuple[str, str], int] = field(default_factory=dict)
+    """By table of the source and part: the event that emptied it; rows before are not written."""
     ends: dict[tuple[str, str], int] = field(default_factory=dict)
     """By table of the source and part: the first event that is not written."""
+    moves: dict[str, list[Move]] = field(default_factory=dict)
+    """By table here: how its columns were renamed and dropped."""
+    emptied: dict[str, tuple[str, Truncated]] = field(default_factory=dict)
+    """By table of the source: where it was emptied last."""
+    unreadable: list[tuple[Place, str | None, pa.RecordBatch]] = field(default_factory=list)
+    """Dead letters of what the source could not read, with the table of the source."""
     seen_millis: int | None = None
+
+    @property
+    def rows_only(self) -> DataFrame:
+        """The events that have rows."""
+        return self.events.where(functions.col(TABLE).isNotNull()).drop(FACTS)
 
     def add(
         self, target: Target | None, source: str, part: str, number: int, facts: RowFacts
@@ -510,6 +660,8 @@ class _Batch:
         elif facts.count:
             self.sources[source] = target
             self.rows[source] = self.rows.get(source, 0) + facts.count
+            self.parts.setdefault(source, set()).add(part)
+            self.size_bytes += facts.size_bytes
 
     def drop(self, names: Collection[str]) -> None:
         """Write no rows to some tables: they stopped before all came that were to be replaced."""
@@ -528,15 +680,9 @@ def _facts(events: DataFrame) -> list[tuple[str, str, int, bytes]]:
     return sorted(found, key=lambda one: (one[2], one[1]))
 
 
-def problem_of(job: str, done: list[Written]) -> PaimonError | None:
+def problem_of(done: list[Written]) -> PaimonError | None:
     """Return what ends the job; None: nothing does, though tables may stop."""
     for one in done:
-        if one.is_bad_row:
-            return IngestDataError(
-                job,
-                f"{one.error}. Nothing of this epoch was committed; mend the source, or go on "
-                "without engine, with max_dead",
-            )
         if one.error is not None and not isinstance(one.error, _OF_TABLES):
             return one.error
     return None
