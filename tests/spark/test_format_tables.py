@@ -241,12 +241,20 @@ def test_partition_columns_may_stand_anywhere_and_folders_be_values_alone(
     assert sql("SELECT ds, f0 FROM v WHERE ds = 20250920 ORDER BY f0 LIMIT 1") == [(20250920, 1)]
 
 
-def test_small_tables_are_broadcast_and_folders_pruned(spark: SparkSession, sql: Any) -> None:
+def test_small_tables_are_broadcast_and_folders_pruned(
+    spark: SparkSession, sql: Any, request: pytest.FixtureRequest
+) -> None:
     sql("CREATE TABLE t1 (f0 INT) USING parquet PARTITIONED BY (p STRING, q INT)")
     sql("CREATE TABLE t2 (p STRING, q INT, name STRING) USING csv")
     rows = [(i, f"p{i}" if i else None, i % 2) for i in range(5)]
     spark.createDataFrame(rows, "f0 INT, p STRING, q INT").coalesce(1).writeTo("t1").append()
     sql("INSERT INTO t2 VALUES ('p1', 1, 'x'), ('p2', 1, 'x'), ('p3', 1, 'y'), (NULL, 0, 'x')")
+
+    assert spark.table("t1").rdd.getNumPartitions() == spark.sparkContext.defaultParallelism
+    alone = ("spark.sql.files.openCostInBytes", str(128 << 20))  # a task reads a file
+    spark.conf.set(*alone)
+    request.addfinalizer(lambda: spark.conf.unset(alone[0]))
+    assert spark.table("t1").rdd.getNumPartitions() == 5
 
     def joined(kind: str, condition: str) -> tuple[int, list[int]]:
         named = "(SELECT * FROM t2 WHERE name = 'x') t2"

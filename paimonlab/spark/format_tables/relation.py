@@ -17,6 +17,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.spark.format_tables.packing import packed, target_bytes
 from paimonlab.spark.format_tables.partitions import FormatPartitions
 from paimonlab.spark.format_tables.tasks import read_files
 from paimonlab.spark.format_tables.writing import FormatWriteBuilder, replace_dynamically
@@ -63,9 +64,13 @@ _UNKNOWN = -1
 
 
 class FormatRows:
-    """Files of a format table, which tasks read."""
+    """Files of a format table, which tasks read.
 
-    def __init__(self, table: FormatTable) -> None:
+    Source: apache/paimon@1.4.2 ``org.apache.paimon.spark.scan.BinPackingSplits``.
+    """
+
+    def __init__(self, bridge: Bridge, table: FormatTable) -> None:
+        self._bridge = bridge
         self._table = table
         self.name = table.name
         self.why = ""
@@ -74,10 +79,20 @@ class FormatRows:
         self.schema: StructType = spark_schema(table.schema.fields, plain=True)
 
     def pieces(self, columns: Sequence[str], predicate: Predicate) -> list[Piece]:
-        """Return one piece per file that the condition does not rule out."""
+        """Return files that the condition does not rule out, small ones several a piece."""
+        files = list(self._scan(columns, predicate).files())
+        sizes = [file.size_bytes for file in files]
+        conf, session = self._bridge.conf, self._bridge.session
+        open_cost = int(conf.filesOpenCostInBytes())
+        target = target_bytes(
+            sizes,
+            most=int(conf.filesMaxPartitionBytes()),
+            open_cost=open_cost,
+            tasks=int(session.sparkContext().defaultParallelism()),
+        )
         return [
-            Piece(dumps(file), file.size_bytes, _UNKNOWN)
-            for file in self._scan(columns, predicate).files()
+            Piece(dumps([files[at] for at in together]), sum(sizes[at] for at in together), _UNKNOWN)
+            for together in packed(sizes, target=target, open_cost=open_cost)
         ]
 
     def task(self, schema: StructType, predicate: Predicate) -> Task:
@@ -165,7 +180,7 @@ class FormatRelation(FileTarget):
             table.schema.time_millis,
             *sorted(table.options.items()),
         )
-        return scan_builder(self._bridge, FormatRows(table), key)
+        return scan_builder(self._bridge, FormatRows(self._bridge, table), key)
 
     def newWriteBuilder(self, definition: Any) -> Proxy:
         """Start INSERT INTO or INSERT OVERWRITE."""

@@ -27,7 +27,7 @@ def read_files(
     Parameters
     ----------
     pieces
-        Batches with one binary column: pickled `FileToRead`s, as the driver made them.
+        Batches with one binary column: pickled lists of `FileToRead`, as the driver made them.
     read
         How to read them.
     file_io
@@ -37,9 +37,10 @@ def read_files(
     """
     for batch in pieces:
         for pickled in batch.column(0).to_pylist():
-            file = pickle.loads(pickled)  # noqa: S301 - the driver made it for this task
-            for rows in read.batches(file_io, file):
-                yield as_expected(rows, schema, read.table, cuts_timestamps=False)
+            files = pickle.loads(pickled)  # noqa: S301 - the driver made them for this task
+            for file in files:
+                for rows in read.batches(file_io, file):
+                    yield as_expected(rows, schema, read.table, cuts_timestamps=False)
 
 
 @dataclass(frozen=True, slots=True)
