@@ -23,6 +23,7 @@ from paimonlab.spark.catalogs.ddl import (
     PROVIDER,
     check_no_replacement,
     copied_properties,
+    no_replacement_by_format,
     not_a_format,
     schema_changes,
     table_definition,
@@ -234,6 +235,8 @@ class SparkCatalog(Views, Functions, Procedures):
         check_new_table(self._bridge)
         self._check_means_whole_table("REPLACE TABLE", identifier)
         schema = table_definition(self._bridge, definition)
+        if is_format_table(schema.options):
+            raise no_replacement_by_format(name, schema.options)
         with self._missing_as_spark_says(identifier):
             replacement = self._catalog.replacement(name, schema)
         return ReplacedTable(self._bridge, self._name, replacement)

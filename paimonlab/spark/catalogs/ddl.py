@@ -131,6 +131,23 @@ def not_a_format(name: str, options: Mapping[str, object]) -> UnsupportedError:
     )
 
 
+def no_replacement_by_format(name: str, options: Mapping[str, object]) -> UnsupportedError:
+    """Return the error of REPLACE TABLE with another format than Paimon's.
+
+    Parameters
+    ----------
+    name
+        Of the table.
+    options
+        Those of the new definition, as `table_options` made them.
+    """
+    return UnsupportedError(
+        f"REPLACE TABLE {name} USING {options.get(FILE_FORMAT)}",
+        "tables of other formats than Paimon's have no snapshots, so that no table is replaced by "
+        "one at once: use DROP TABLE, then CREATE TABLE",
+    )
+
+
 def table_options(properties: Mapping[str, str]) -> dict[str, str]:
     """Keep of TBLPROPERTIES and OPTIONS what is a table option; refuse what cannot be one."""
     provider = properties.get("provider", PROVIDER).lower()
