@@ -322,7 +322,7 @@ def test_what_has_no_snapshots_cannot_do_is_an_error(
             sql(statement)
     for statement, said in (
         ("MSCK REPAIR TABLE t", "MSCK REPAIR TABLE of served.db.t.* folders"),
-        ("CREATE OR REPLACE TABLE t (id INT) USING parquet", "db.t USING parquet .*DROP TABLE, then"),
+        ("CREATE OR REPLACE TABLE t (id INT) USING parquet", "USING parquet .*DROP TABLE, then"),
         ("LOAD DATA INPATH '/x' INTO TABLE t", "INSERT INTO served.db.t with a query of csv.`/x`"),
         (
             "INSERT INTO days REPLACE WHERE day > DATE '2026-01-02' VALUES (DATE '2026-01-03')",

@@ -91,7 +91,9 @@ class FormatRows:
             tasks=int(session.sparkContext().defaultParallelism()),
         )
         return [
-            Piece(dumps([files[at] for at in together]), sum(sizes[at] for at in together), _UNKNOWN)
+            Piece(
+                dumps([files[at] for at in together]), sum(sizes[at] for at in together), _UNKNOWN
+            )
             for together in packed(sizes, target=target, open_cost=open_cost)
         ]
 
