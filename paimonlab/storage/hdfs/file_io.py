@@ -37,6 +37,7 @@ _FIRST_PAUSE_SECONDS = 0.05
 _LONGEST_PAUSE_SECONDS = 3.0
 _WRITTEN_AT_ONCE = 8 << 20
 _FIRST_HOME: list[Home] = []
+_WHOLE_FILE_TRIES = 3
 _REFUSALS = (errno.EACCES, errno.EDQUOT)
 """Of answers that say that nothing happened."""
 
@@ -95,13 +96,10 @@ class HdfsFileIO:
 
     def write(self, path: str, data: bytes) -> None:
         """Create a new, durable file."""
-        output = self._created(path)
-        try:
-            output.write(data)
-            output.close()
-        except BaseException:
-            output.abandon()
-            raise
+        if self._client(path).creates_at_once:
+            _fill(self._created(path), data)
+        elif not self._take(self._temporary(path, data), path):
+            raise FileExistsError(errno.EEXIST, "the file exists", path)
 
     def begin_sync(self, output: pa.NativeFile) -> None:
         """Do nothing: a file is durable once it is there."""
@@ -119,24 +117,35 @@ class HdfsFileIO:
         return self._take(self._temporary(path, data), path)
 
     def _temporary(self, path: str, data: bytes) -> str:
-        """Write a file of a name that only this call has, beside another."""
-        temporary = _beside(path)
-        output = _Output(self._writer(temporary), temporary, lambda: self.delete(temporary))
-        try:
-            output.write(data)
-            output.close()
-        except BaseException:
-            output.abandon()
-            raise
-        return temporary
+        """Write a file of a name that only this call has, beside another.
 
-    def _take(self, temporary: str, path: str) -> bool:
-        """Move a file of our own onto a name that others may take; False: it is taken."""
+        By WebHDFS all of it is one request, whose data node may be lost: a few names are tried.
+        """
+        tries = 1 if self._client(path).creates_at_once else _WHOLE_FILE_TRIES
+        end = time.monotonic() + _PATIENCE_SECONDS
+        while True:
+            tries -= 1
+            temporary = _beside(path)
+            discard = functools.partial(self.delete, temporary)
+            try:
+                _fill(_Output(self._writer(temporary), path, discard), data)
+            except StorageError as error:
+                if not tries or error.errno in _REFUSALS or time.monotonic() >= end:
+                    raise
+            else:
+                return temporary
+
+    def _take(self, temporary: str, path: str, *, overwrite: bool = False) -> bool:
+        """Move a file of our own onto a name that others may take; False: it is taken.
+
+        Where an answer is lost, whichever name node is active by then says whether our name is
+        left: it knows of all moves that another one has done before.
+        """
         end = time.monotonic() + _PATIENCE_SECONDS
         attempt = 0
         while True:
             try:
-                self._move(temporary, path)
+                self._move(temporary, path, overwrite=overwrite)
             except FileExistsError:
                 if not self._is_left(temporary):
                     return True  # the answer to an earlier request of the client's was lost
@@ -145,7 +154,7 @@ class HdfsFileIO:
             except OSError as error:
                 if self._has_moved(temporary, path, error):
                     return True
-                if time.monotonic() >= end:
+                if attempt and time.monotonic() >= end:  # one time-out may be longer
                     problem = f"{error.strerror}; it may be there or not ({attempt + 1} attempts)"
                     raise StorageError(errno.ECONNABORTED, problem, path) from None
                 longest = min(_FIRST_PAUSE_SECONDS * 2.0**attempt, _LONGEST_PAUSE_SECONDS)
@@ -180,15 +189,11 @@ class HdfsFileIO:
         del durable
         temporary = self._temporary(path, data)
         try:
-            self._move(temporary, path, overwrite=True)
-        except OSError:
-            try:
-                if self._is_left(temporary):
-                    self.delete(temporary)
-                elif self.exists(path):
-                    return  # it happened, and the answer was lost
-            except OSError:
-                pass
+            if not self._take(temporary, path, overwrite=True):
+                raise FileExistsError(errno.EEXIST, "a folder has this name", path)
+        except StorageError as error:
+            if error.errno == errno.ENOENT:
+                raise FileNotFoundError(errno.ENOENT, "there is no such file", path) from None
             raise
 
     def exists(self, path: str) -> bool:
@@ -397,6 +402,16 @@ def _connected(address: str, options: HdfsOptions | WebHdfsOptions, forks: int) 
     from paimonlab.storage.hdfs.native import NativeClient  # noqa: PLC0415 - an extra
 
     return NativeClient(address, options)
+
+
+def _fill(output: _Output, data: bytes) -> None:
+    """Write a whole file, or leave nothing of it."""
+    try:
+        output.write(data)
+        output.close()
+    except BaseException:
+        output.abandon()
+        raise
 
 
 def _inner(path: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from paimonlab.errors import UnsupportedError
 from paimonlab.storage.hdfs.file_io import HdfsFileIO
 from paimonlab.storage.hdfs.libhdfs_places import missing_for_libhdfs, refuse_for_libhdfs
+from paimonlab.storage.hdfs.name_nodes import addresses_of
 from paimonlab.storage.hdfs.options import ClientKind, client_kind, hdfs_options, webhdfs_options
 from paimonlab.storage.places import place_of
 from paimonlab.storage.schemes import HDFS_CLIENT, WEBHDFS, store_kind
@@ -21,7 +22,7 @@ def open_warehouse(warehouse: str, options: Mapping[str, str]) -> HdfsFileIO:
     ----------
     warehouse
         ``hdfs://namenode:8020/folder``, or with the name of a service instead of a host;
-        ``webhdfs://namenode:9870/folder``, ``swebhdfs:`` by TLS.
+        ``webhdfs://namenode:9870/folder``, or likewise of a service; ``swebhdfs:`` by TLS.
     options
         Those of the catalog; the ones of HDFS are taken.
 
@@ -36,7 +37,10 @@ def open_warehouse(warehouse: str, options: Mapping[str, str]) -> HdfsFileIO:
     if store_kind(root) is WEBHDFS:
         if importlib.util.find_spec("urllib3") is None:
             raise UnsupportedError(f"{root} without urllib3", "pip install 'paimonlab[hdfs]'")
-        return HdfsFileIO(root=root, options=webhdfs_options(options))
+        place = place_of(root)
+        web = webhdfs_options(options, is_service=":" not in place.bucket)
+        addresses_of(web.services, place.scheme, place.bucket)  # refuses services without addresses
+        return HdfsFileIO(root=root, options=web)
     asked = client_kind(options)
     is_there = importlib.util.find_spec("hdfs_native") is not None
     if asked is not ClientKind.LIBHDFS and is_there:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.secrets import hides_secrets
+from paimonlab.storage.hdfs.name_nodes import Settings, service_settings
 from paimonlab.storage.schemes import (
     HADOOP_PREFIX,
     HDFS_CLIENT,
@@ -65,7 +66,10 @@ class WebHdfsOptions:
     delegation_token: str | None = None
     certificates: str | None = None
     """A file in PEM of those who sign the certificates of servers; None: the system's."""
-    attempts: int = 10
+    attempts: int | None = None
+    """How often a question is asked, of a service each name node; None: 10 times, there 20."""
+    services: Settings = ()
+    """Of which name nodes services are, in Hadoop's own keys."""
     timeout_millis: int = 60_000
     connect_timeout_millis: int = 10_000
 
@@ -88,8 +92,15 @@ def client_kind(options: Mapping[str, str]) -> ClientKind | None:
         raise UnsupportedError(f"{HDFS_CLIENT} = '{name}'", f"use {known}") from None
 
 
-def webhdfs_options(options: Mapping[str, str]) -> WebHdfsOptions:
+def webhdfs_options(options: Mapping[str, str], *, is_service: bool = False) -> WebHdfsOptions:
     """Read the options of WebHDFS among those of a catalog.
+
+    Parameters
+    ----------
+    options
+        Those of the catalog.
+    is_service
+        Whether the warehouse may be at the name of a service, which files of Hadoop's explain.
 
     Raises
     ------
@@ -105,11 +116,10 @@ def webhdfs_options(options: Mapping[str, str]) -> WebHdfsOptions:
                 "Kerberos over HTTP (SPNEGO) is not implemented: use hdfs:, or give "
                 "webhdfs.delegation-token",
             )
-        if key.startswith((HADOOP_PREFIX, "hadoop-conf-dir")):
-            raise UnsupportedError(
-                f"{key} = '{value}' with webhdfs:", "it takes the options webhdfs.… alone"
-            )
-    values, keys = named_options(WEBHDFS, options)
+    services = service_settings(options, reads_files=is_service)
+    values, keys = named_options(
+        WEBHDFS, {key: value for key, value in options.items() if key.startswith("webhdfs.")}
+    )
     refuse_unknown(values, keys, _KNOWN)
 
     def number(name: str, default: int, least: int) -> int:
@@ -125,7 +135,8 @@ def webhdfs_options(options: Mapping[str, str]) -> WebHdfsOptions:
         user="" if token else values.get("user") or _user(),
         delegation_token=token,
         certificates=values.get("certificates") or None,
-        attempts=number("attempts.maximum", 10, 1),
+        attempts=number("attempts.maximum", 10, 1) if "attempts.maximum" in values else None,
+        services=services,
         timeout_millis=number("connection.timeout", 60_000, 1),
         connect_timeout_millis=number("connection.establish.timeout", 10_000, 1),
     )

@@ -9,6 +9,7 @@ target that is a folder.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import logging
 import random
@@ -28,10 +29,14 @@ from urllib3.exceptions import ConnectTimeoutError, HTTPError, NewConnectionErro
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.secrets import HIDDEN, without_secrets
+from paimonlab.storage.hdfs.name_nodes import NameNodes, addresses_of
 from paimonlab.storage.hdfs.options import WebHdfsOptions
 
 _PORTS = {"webhdfs": 9870, "swebhdfs": 9871}
 _PATIENCE_SECONDS = 30.0
+_ATTEMPTS, _ATTEMPTS_OF_SERVICE = 10, 20
+"""How often, of a service how often each name node: one that is lost is noticed by the others
+after five seconds or more."""
 _FIRST_PAUSE_SECONDS = 0.05
 _LONGEST_PAUSE_SECONDS = 3.0
 _CONNECTIONS = 32
@@ -40,7 +45,9 @@ _REASON_SECONDS = 1.0
 _REDIRECTS = (301, 302, 303, 307, 308)
 _ADDRESS = "!#$%&'()*+,/:;=?@[]~"
 """What an address may have beside letters, digits and ``_.-``."""
-_PASSING = frozenset(("RetriableException", "StandbyException"))
+_STANDBY = "StandbyException"
+"""Of a name node that is not active; it is thrown before anything happens."""
+_PASSING = frozenset(("RetriableException", _STANDBY))
 """Exceptions of the name node after which the same may succeed a little later."""
 _BYTES = {"Content-Type": "application/octet-stream"}
 _TOKEN = re.compile(r"(?<=[?&]delegation=)[^&\s]+")
@@ -60,6 +67,16 @@ class _WithoutTokens(logging.Filter):
 logging.getLogger("urllib3.connectionpool").addFilter(_WithoutTokens())
 
 
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """Why there is no answer to a request."""
+
+    problem: OSError
+    passes: bool
+    """Whether the same may succeed a little later."""
+    may_have_happened: bool = True
+
+
 @dataclass(slots=True)
 class _Status:
     path: str
@@ -74,7 +91,7 @@ class WebClient:
     Parameters
     ----------
     address
-        ``webhdfs://namenode:9870``, or ``swebhdfs:`` for TLS.
+        ``webhdfs://namenode:9870``, or ``webhdfs://service``; ``swebhdfs:`` for TLS.
     options
         How it is reached.
     """
@@ -86,7 +103,12 @@ class WebClient:
         self._address, self._options = address, options
         self._is_tls = parts.scheme == "swebhdfs"
         scheme = "https" if self._is_tls else "http"
-        self._base = f"{scheme}://{parts.hostname}:{parts.port or _PORTS[parts.scheme]}/webhdfs/v1"
+        service = "" if parts.port else address.partition("://")[2]
+        places = addresses_of(options.services, parts.scheme, service)
+        plain = f"{parts.hostname}:{parts.port or _PORTS[parts.scheme]}"
+        self._nodes = NameNodes([f"{scheme}://{place}" for place in places or (plain,)])
+        rounds = options.attempts or (_ATTEMPTS_OF_SERVICE if places else _ATTEMPTS)
+        self._attempts = rounds * self._nodes.count
         self._timeout = urllib3.Timeout(
             connect=options.connect_timeout_millis / 1000, read=options.timeout_millis / 1000
         )
@@ -113,14 +135,14 @@ class WebClient:
         self._require_moves(path)
         end = time.monotonic() + _PATIENCE_SECONDS
         absent = list[str]()
-        for attempt in range(1, self._options.attempts + 1):
+        for attempt in range(1, self._attempts + 1):
             place = self._place(path, absent)
             connection = self._connection(place)
             try:
                 connection.connect()  # nothing was sent before that is there
             except (HTTPException, OSError) as error:
                 connection.close()
-                is_last = attempt == self._options.attempts or time.monotonic() >= end
+                is_last = attempt == self._attempts or time.monotonic() >= end
                 if is_last or isinstance(error, ssl.SSLError):
                     times = f" (after {attempt} attempts)" if attempt > 1 else ""
                     raise OSError(self.shown(f"{_unreachable(error)}{times}")) from None
@@ -190,10 +212,7 @@ class WebClient:
 
     def error_of(self, status: int, headers: Mapping[str, str], body: bytes) -> OSError:
         """Make an error of an answer that is one."""
-        told: Mapping[str, Any] = {}
-        with contextlib.suppress(ValueError, KeyError, TypeError):
-            told = json.loads(body)["RemoteException"]
-        name, message = str(told.get("exception", "")), str(told.get("message", ""))
+        name, message = _exception_of(body)
         message = self.shown(message.partition("\n")[0][:300])
         if name == "FileNotFoundException":
             return FileNotFoundError(message)
@@ -215,7 +234,7 @@ class WebClient:
         token = self._options.delegation_token
         who = {"delegation": token} if token else {"user.name": self._options.user}
         query = urlencode({"op": operation, **who, **others}, quote_via=quote, safe="")
-        return f"{self._base}{quote(path, safe='/')}?{query}"
+        return f"/webhdfs/v1{quote(path, safe='/')}?{query}"
 
     def _moved(self, source: str, target: str, option: str, *, attempts: int | None = 1) -> bytes:
         asked = self._url(source, "RENAME", destination=target, renameoptions=option)
@@ -248,7 +267,7 @@ class WebClient:
         return scheme == "https"
 
     def _redirect(self, method: str, asked: str) -> str:
-        status, headers, body = self._sent(method, asked, self._options.attempts)
+        status, headers, body = self._sent(method, asked, self._attempts)
         if status not in _REDIRECTS or "Location" not in headers:
             raise OSError(f"the answer was {status} without the address of a data node")
         del body
@@ -258,7 +277,7 @@ class WebClient:
         self, method: str, asked: str, *, follows: bool = False, attempts: int | None = None
     ) -> bytes:
         """Return the body of an answer that is no error."""
-        limit = self._options.attempts if attempts is None else attempts
+        limit = self._attempts if attempts is None else attempts
         status, headers, body = self._sent(method, asked, limit, follows=follows)
         if status in _REDIRECTS:
             raise OSError(f"the answer was {status}, which is not followed")
@@ -268,30 +287,79 @@ class WebClient:
     def _sent(
         self, method: str, asked: str, limit: int, *, follows: bool = False
     ) -> tuple[int, Mapping[str, str], bytes]:
-        """Send a request, again if it may be and the answer is lost or one that passes."""
+        """Send a request, again if it may be and the answer is lost or one that passes.
+
+        What no name node has taken is sent again whatever it is: there was no connection, or a
+        standby refused it. Of a service each name node is asked before this gives up.
+        """
         end = time.monotonic() + _PATIENCE_SECONDS
-        for attempt in range(1, limit + 1):
-            try:
-                status, headers, body = self._once(method, asked)
-                if follows and status in _REDIRECTS and "Location" in headers:
-                    place = _quoted(headers["Location"])
-                    self._checked(urlsplit(place).scheme)
-                    status, headers, body = self._once(method, place)
-                if status < 400:
-                    return status, headers, body
-                problem = self.error_of(status, dict(headers), body)
-                passes = status >= 500 or any(name in str(problem) for name in _PASSING)
-                if isinstance(problem, (FileNotFoundError, FileExistsError)):
-                    passes = False
-            except HTTPError as error:
-                problem, passes = OSError(self.shown(_plain(error))), _may_pass(error)
-            if not passes or attempt == limit or time.monotonic() >= end:
+        taken = 0
+        for attempt in range(1, self._attempts + 1):
+            node = self._active_node()
+            outcome = (
+                node
+                if isinstance(node, _Failure)
+                else self._try(node, method, asked, follows=follows)
+            )
+            if not isinstance(outcome, _Failure):
+                return outcome
+            taken += outcome.may_have_happened
+            is_over = time.monotonic() >= end and attempt >= self._nodes.count
+            if not outcome.passes or taken >= limit or attempt == self._attempts or is_over:
+                problem = outcome.problem
                 if isinstance(problem, (FileNotFoundError, FileExistsError)):
                     raise problem
                 times = f" (after {attempt} attempts)" if attempt > 1 else ""
                 raise OSError(f"{problem}{times}")
-            _pause(attempt)
+            if attempt % self._nodes.count == 0:
+                _pause(attempt // self._nodes.count)
         raise AssertionError("the last attempt returns or raises")
+
+    def _active_node(self) -> str | _Failure:
+        """Return which name node is asked, of a service one that is active."""
+        node, is_active = self._nodes.asked()
+        if is_active:
+            return node
+        nothing = f"/.paimonlab-probe-{uuid.uuid4()}"
+        asked = self._url(nothing, "RENAME", destination=f"{nothing}.moved", renameoptions="NONE")
+        outcome = self._try(node, "PUT", asked, follows=False)
+        if isinstance(outcome, _Failure) and outcome.passes:
+            return dataclasses.replace(outcome, may_have_happened=False)
+        self._nodes.believe(node)  # a standby does not come as far as to miss the file
+        return node
+
+    def _try(
+        self, node: str, method: str, asked: str, *, follows: bool
+    ) -> tuple[int, Mapping[str, str], bytes] | _Failure:
+        """Send a request to a name node once; after a failure of its own the next one is asked."""
+        place = ""
+        try:
+            status, headers, body = self._once(method, f"{node}{asked}")
+            if follows and status in _REDIRECTS and "Location" in headers:
+                place = _quoted(headers["Location"])
+                self._checked(urlsplit(place).scheme)
+                status, headers, body = self._once(method, place)
+        except HTTPError as error:
+            if not place:
+                self._nodes.leave(node)
+            is_sent = not isinstance(error, ConnectTimeoutError | NewConnectionError)
+            problem = OSError(self._told(node, self.shown(_plain(error))))
+            return _Failure(problem, _may_pass(error), may_have_happened=is_sent)
+        if status < 400:
+            return status, headers, body
+        problem = self.error_of(status, dict(headers), body)
+        if isinstance(problem, (FileNotFoundError, FileExistsError)):
+            return _Failure(problem, passes=False)
+        name = _exception_of(body)[0]
+        passes = status >= 500 or name in _PASSING
+        if passes and (name == _STANDBY or not place):
+            self._nodes.leave(node)
+        told = OSError(self._told(node, str(problem)))
+        return _Failure(told, passes, may_have_happened=name != _STANDBY)
+
+    def _told(self, node: str, problem: str) -> str:
+        """Say which name node of a service a problem is of."""
+        return problem if self._nodes.count == 1 else f"{urlsplit(node).netloc}: {problem}"
 
     def _once(self, method: str, asked: str) -> tuple[int, Mapping[str, str], bytes]:
         answer = self._pool.request(
@@ -411,6 +479,14 @@ def _status(path: str, told: Mapping[str, Any]) -> _Status:
         isdir=told["type"] == "DIRECTORY",
         modification_time=int(told["modificationTime"]),
     )
+
+
+def _exception_of(body: bytes) -> tuple[str, str]:
+    """Return the name and the message of the exception that an answer tells of, if it does."""
+    told: Mapping[str, Any] = {}
+    with contextlib.suppress(ValueError, KeyError, TypeError):
+        told = json.loads(body)["RemoteException"]
+    return str(told.get("exception", "")), str(told.get("message", ""))
 
 
 def _decoded(body: bytes) -> Mapping[str, Any]:
