@@ -243,7 +243,7 @@ def _hits(
 
 def _key_count(hits: Sequence[KeyHits]) -> int:
     codes = sort_keys(pa.concat_tables([hit.keys for hit in hits]).columns)
-    return len(np.unique(codes))
+    return len(np.unique(codes, return_index=True)[0])  # without it, numpy.ma is imported
 
 
 def _is_worth_it(hits: Sequence[KeyHits]) -> bool:

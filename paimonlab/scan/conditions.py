@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from paimonlab.arrow_values import arrow_array
 from paimonlab.spec.buckets.bucket import bucket_ids
+from paimonlab.spec.distinct_integers import distinct_integers
 from paimonlab.spec.predicates.predicate import (
     AlwaysTrue,
     Predicate,
@@ -85,7 +86,7 @@ class Conditions(Struct, frozen=True):
         if keys is None:
             return None
         fields = [schema.field(name) for name in schema.bucket_keys]
-        return np.unique(bucket_ids(keys, fields, total_buckets, schema.bucket_function))
+        return distinct_integers(bucket_ids(keys, fields, total_buckets, schema.bucket_function))
 
     def _bucket_keys(self, schema: TableSchema) -> pa.Table | None:
         """Return all bucket keys that rows can have; None if there are too many."""

@@ -99,8 +99,11 @@ class Groups(Struct, frozen=True):
         """Count the different ones of the (n,) numbers of each group that count."""
         group = np.empty(self.order.size, np.int64)
         group[self.order] = np.repeat(np.arange(self.starts.size), self.counts)
-        pairs = np.unique(np.stack([group[where], values[where].astype(np.int64)]), axis=1)
-        return np.bincount(pairs[0], minlength=self.starts.size).astype(np.int64)
+        order = np.lexsort((values[where], group[where]))
+        groups, numbers = group[where][order], values[where][order]
+        is_new = np.ones(order.size, np.bool_)
+        is_new[1:] = (groups[1:] != groups[:-1]) | (numbers[1:] != numbers[:-1])
+        return np.bincount(groups[is_new], minlength=self.starts.size).astype(np.int64)
 
     def latest(self, column: pa.ChunkedArray) -> pa.Array:
         """Return the greatest value of each group; null where all are null."""

@@ -8,6 +8,7 @@ import pyarrow as pa
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.scan.entries import identities
 from paimonlab.scan.live_files import delta_manifests_of, live_entries, manifests_of
+from paimonlab.spec.distinct_integers import distinct_integers
 from paimonlab.spec.snapshot import Snapshot
 
 
@@ -42,4 +43,5 @@ def goes_on(before: Snapshot, after: Snapshot, *, manifests: ManifestStore) -> b
     then = live_entries(before, manifests, metas=before_metas)
     begun = live_entries(after, manifests, metas=base)
     numbers = identities(pa.concat_tables([then, begun]))
-    return np.array_equal(np.unique(numbers[: then.num_rows]), np.unique(numbers[then.num_rows :]))
+    old, new = numbers[: then.num_rows], numbers[then.num_rows :]
+    return np.array_equal(distinct_integers(old), distinct_integers(new))

@@ -23,6 +23,7 @@ from paimonlab.scan.sampling import FileSample, sampled_files
 from paimonlab.scan.split import DataSplit
 from paimonlab.scan.split_making import Placement, make_splits, split_of_file
 from paimonlab.scan.split_paths import bucket_paths
+from paimonlab.spec.distinct_integers import distinct_integers
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot
 
@@ -81,7 +82,7 @@ class PlannedSplits(Struct, frozen=True, kw_only=True, dict=True):
         if rows <= 0 or not self.files.num_rows:
             return []
         row_counts = np.bincount(self._numbers, self._least_row_counts)
-        raw = np.unique(self._numbers[self.placement.is_raw])
+        raw = distinct_integers(self._numbers[self.placement.is_raw])
         sums = np.cumsum(row_counts[raw])
         if not raw.size or sums[-1] < rows:
             return self.all()

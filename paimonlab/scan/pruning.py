@@ -20,6 +20,7 @@ from paimonlab.metadata.partition_stats import partition_columns
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.scan.conditions import Conditions
 from paimonlab.scan.statistics import column_stats
+from paimonlab.spec.distinct_integers import distinct_integers
 from paimonlab.spec.manifests.manifest import ManifestFileMeta
 from paimonlab.spec.predicates.predicate import (
     AlwaysTrue,
@@ -80,7 +81,7 @@ def matches_buckets(
     if conditions.is_empty:
         return mask
     hashed_otherwise = ~_has_bucket_keys_of(schema, entries, schemas)
-    for total in np.unique(totals).tolist():
+    for total in distinct_integers(totals).tolist():
         possible = conditions.buckets(schema, total)
         if possible is not None:
             mask &= np.isin(own, possible) | (totals != total) | hashed_otherwise
@@ -90,7 +91,9 @@ def matches_buckets(
 def _has_bucket_keys_of(schema: TableSchema, entries: pa.Table, schemas: SchemaManager) -> Mask:
     ids = numpy_values(entries["schema_id"])
     wanted = _bucket_key_types(schema)
-    same = [id for id in np.unique(ids).tolist() if _bucket_key_types(schemas.get(id)) == wanted]
+    same = [
+        id for id in distinct_integers(ids).tolist() if _bucket_key_types(schemas.get(id)) == wanted
+    ]
     return np.isin(ids, same)
 
 

@@ -1,7 +1,8 @@
 """The different ones of many integers, ascending.
 
 numpy puts integers into a hash table first (2.3 and newer): of 500,000 different ones that takes
-fifty times as long as to sort them, of few different ones three times.
+fifty times as long as to sort them, of few different ones three times. Asked by `numpy.unique` for
+nothing but the values, it also imports ``numpy.ma``: 0.05 CPU s of the first scan of a process.
 """
 
 from __future__ import annotations

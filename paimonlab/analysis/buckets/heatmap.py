@@ -13,6 +13,7 @@ from paimonlab.analysis.buckets.measures import DEFAULT_TOP, HIDDEN_MEASURES, ME
 from paimonlab.analysis.buckets.skew import Skew, skew
 from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.scan.file_totals import Groups
+from paimonlab.spec.distinct_integers import distinct_integers
 from paimonlab.spec.visible_text import shortened
 
 MOST_COLUMNS = 64
@@ -241,9 +242,9 @@ def _columns(
     buckets: npt.NDArray[np.int32],
 ) -> tuple[list[HeatmapColumn], npt.NDArray[np.int64]]:
     """Give each bucket a column, or some together if there are too many."""
-    numbers = np.unique(buckets)
+    numbers = distinct_integers(buckets)
     width = 1
-    while len(np.unique(_groups(numbers, width))) > MOST_COLUMNS:
+    while len(distinct_integers(_groups(numbers, width))) > MOST_COLUMNS:
         width *= 2
     groups = _groups(numbers, width)
     firsts, of_number = np.unique(groups, return_inverse=True)

@@ -12,6 +12,7 @@ import pyarrow as pa
 from paimonlab.arrow_values import numpy_values
 from paimonlab.compact.strategy import StrategyOptions
 from paimonlab.compact.units import PickReason
+from paimonlab.spec.distinct_integers import distinct_integers
 from paimonlab.spec.plurals import many
 
 
@@ -56,7 +57,9 @@ def runs_of(files: pa.Table) -> Runs:
     newest = numpy_values(files["max_sequence_number"])
     first = np.flatnonzero(level == 0)
     first = first[np.argsort(-newest[first], kind="stable")]
-    upper = [int(size[level == upper_level].sum()) for upper_level in np.unique(level[level > 0])]
+    upper = [
+        int(size[level == upper_level].sum()) for upper_level in distinct_integers(level[level > 0])
+    ]
     return Runs([*size[first].tolist(), *upper], int(first.size))
 
 

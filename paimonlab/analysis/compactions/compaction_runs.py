@@ -15,6 +15,7 @@ from paimonlab.analysis.buckets.bucket_lives import Commit
 from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.scan.entries import codes, group_codes
 from paimonlab.scan.file_times import local_to_epoch
+from paimonlab.spec.distinct_integers import distinct_integers
 from paimonlab.spec.manifests.manifest import FileKind
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.table.texts import names_of_partitions
@@ -124,7 +125,7 @@ def run_of(commit: Commit, schema: TableSchema) -> CompactionRun:
 
 def _levels(entries: pa.Table, added: _Mask) -> Iterable[LevelSum]:
     level = numpy_values(entries["level"])
-    for number in np.unique(level).tolist():
+    for number in distinct_integers(level).tolist():
         yield LevelSum(
             level=number,
             before=_sum(entries, (level == number) & ~added),

@@ -35,6 +35,7 @@ from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.scan.entries import codes, group_codes
 from paimonlab.scan.live_files import live_entries, manifests_of
 from paimonlab.scan.options import ScanOptions
+from paimonlab.spec.distinct_integers import distinct_integers
 from paimonlab.spec.manifests.data_file import FileSource
 from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.spec.schema.table_schema import TableSchema
@@ -273,7 +274,7 @@ def _rescaled(buckets: int, files: pa.Table, partitions: npt.NDArray[np.int64]) 
     if buckets <= 0:
         return 0
     differs = _ints(files["total_buckets"]) != buckets
-    return len(np.unique(partitions[differs]))
+    return len(distinct_integers(partitions[differs]))
 
 
 def _place(schema: TableSchema, files: pa.Table, row: int) -> BucketPlace:

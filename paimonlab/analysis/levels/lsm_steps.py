@@ -11,6 +11,7 @@ import numpy as np
 from paimonlab.analysis.buckets.bucket_lives import Lives, Places
 from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.compact.strategy import LevelOptions
+from paimonlab.spec.distinct_integers import distinct_integers
 from paimonlab.spec.plurals import many
 from paimonlab.spec.snapshot import CommitKind
 
@@ -140,7 +141,7 @@ def _state(history: Lives, places: Places) -> _State:
     return _State(
         files=int(places.size),
         level_0=level_0,
-        runs=level_0 + int(np.unique(level[level > 0]).size),
+        runs=level_0 + int(distinct_integers(level[level > 0]).size),
         rows=int(numpy_values(history.files["row_count"])[places].sum()),
         bytes=int(numpy_values(history.files["file_size_bytes"])[places].sum()),
     )

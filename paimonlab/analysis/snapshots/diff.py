@@ -13,6 +13,7 @@ from paimonlab.analysis.schema_history import SchemaDifference
 from paimonlab.analysis.snapshots.file_totals import Sums
 from paimonlab.arrow_values import numpy_values
 from paimonlab.scan.entries import identities
+from paimonlab.spec.distinct_integers import distinct_integers
 from paimonlab.spec.manifests.manifest import IDENTITY_COLUMNS
 from paimonlab.spec.snapshot import Snapshot
 
@@ -176,7 +177,10 @@ class _Columns:
 
     def partitions(self, which: npt.NDArray[np.bool_]) -> list[bytes]:
         """Return the partitions that some files are in."""
-        return [self.names[number] for number in np.unique(self.partition_numbers[which]).tolist()]
+        return [
+            self.names[number]
+            for number in distinct_integers(self.partition_numbers[which]).tolist()
+        ]
 
 
 def _in_order(partitions: Sequence[bytes], names: Mapping[bytes, str]) -> list[str]:

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
 import threading
+import time
 
-_MODULES = (
+_FOR_QUERIES = (
     "sqlglot.dialects.spark",
     "duckdb",
     "paimonlab.notebook.running.execution",
     "paimonlab.notebook.running.native_sql",
-    "paimonlab.sql_engine.changes",
     "paimonlab.notebook.results.result",
+    "paimonlab.notebook.magics.cell_running",
+    "paimonlab.formats.avro.few_records",
+    "paimonlab.formats.parquet.input",
+    "paimonlab.table.reading.query",
+    "paimonlab.table.reading.expressions",
 )
+_FOR_CHANGES = ("paimonlab.sql_engine.changes",)
+"""Loaded later: beside a query that comes at once they would only take its time."""
+_PAUSE_SECONDS = 1.0
+_POLL_SECONDS = 0.05
 _lock = threading.Lock()
+_is_forking = threading.Event()
 _thread: threading.Thread | None = None
 
 
@@ -35,18 +46,41 @@ def load_ahead() -> None:
 
 
 def wait() -> None:
-    """Wait until nothing is loaded any more."""
+    """Wait until nothing is loaded any more; what waits for its turn is given up."""
     thread = _thread
     if thread is not None and thread is not threading.current_thread():
+        _is_forking.set()
         thread.join()
 
 
 def _load() -> None:
-    for module in _MODULES:
-        try:
-            importlib.import_module(module)
-        except ImportError:
-            return
+    if not _imported(_FOR_QUERIES):
+        return
+    # The first database that a kernel opens imports ipywidgets.
+    importlib.import_module("duckdb").connect(":memory:").close()
+    # Python looks through all objects when there are a quarter more: not within the first query.
+    gc.collect()
+    if _is_quiet():
+        _imported(_FOR_CHANGES)
+        gc.collect()
+
+
+def _imported(names: tuple[str, ...]) -> bool:
+    try:
+        for name in names:
+            importlib.import_module(name)
+    except ImportError:
+        return False
+    return True
+
+
+def _is_quiet() -> bool:
+    """Wait a while; tell whether the process goes on, and does not want to be forked."""
+    end = time.monotonic() + _PAUSE_SECONDS
+    while time.monotonic() < end:
+        if _is_forking.wait(_POLL_SECONDS) or not threading.main_thread().is_alive():
+            return False
+    return True
 
 
 # A child of fork would find the locks of modules that are being loaded, held by nobody.

@@ -15,6 +15,7 @@ from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.conditions import Conditions
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.binary_row.rows import decode
+from paimonlab.spec.distinct_integers import distinct_integers
 from paimonlab.spec.predicates.predicate import ColumnStats, may_match_stats
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.storage.recent import Recent
@@ -71,11 +72,11 @@ class PlannedFiles:
     ) -> Iterator[tuple[DataSplit, list[int]]]:
         """Find the files that may hold keys: split by split, their positions in it."""
         mask = may_match_stats(conditions.key, self.stats, count=len(self.split))
-        for total in np.unique(self.total_buckets).tolist():
+        for total in distinct_integers(self.total_buckets).tolist():
             possible = conditions.buckets(schema, total)
             if possible is not None:
                 mask &= np.isin(self.bucket, possible) | (self.total_buckets != total)
-        for number in np.unique(self.split[mask]).tolist():
+        for number in distinct_integers(self.split[mask]).tolist():
             yield self.splits[number], self.position[mask & (self.split == number)].tolist()
 
 

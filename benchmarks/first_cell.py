@@ -1,0 +1,85 @@
+"""What the first cell of SQL without Spark takes in a kernel, right after connecting and with a pause.
+
+``python -m benchmarks.first_cell`` starts kernels as JupyterLab does, runs ``%load_ext``, ``%paimon_connect`` and two
+queries, and prints seconds from the question to the answer, and processor seconds of the kernel meanwhile: least and
+median. Source files are compiled as installing does; PYTHONDONTWRITEBYTECODE is ignored.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from jupyter_client.blocking.client import BlockingKernelClient
+from jupyter_client.manager import KernelManager
+
+from benchmarks.growth.row import ROOT
+from benchmarks.native_small import build
+
+QUERY = "%%paimon\nSELECT city, count(*) AS n, sum(amount) AS s FROM db.t WHERE id > 5 GROUP BY city ORDER BY city"
+
+
+def main() -> None:
+    """Build, ask, print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kernels", type=int, default=7, help="how many of each")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        build(Path(folder))
+        _first_and_second(folder, 0)  # compiles
+        for pause in (0.0, 2.0):
+            found = [_first_and_second(folder, pause) for _ in range(options.kernels)]
+            for name, part in (("first", 0), ("second", 1)):
+                walls, cpus = zip(*(one[part] for one in found), strict=True)
+                print(f"pause {pause:.0f} s, {name}: {_shown(walls)} s, {_shown(cpus)} CPU s")
+
+
+def _shown(seconds: tuple[float, ...]) -> str:
+    return f"{min(seconds):.3f} ({statistics.median(seconds):.3f})"
+
+
+def _first_and_second(folder: str, pause: float) -> list[tuple[float, float]]:
+    """Ask a new kernel twice; return seconds and processor seconds of both."""
+    manager = KernelManager()
+    manager.start_kernel(env=_environment(os.environ))
+    client = manager.client()
+    client.start_channels()
+    try:
+        client.wait_for_ready(timeout=60)
+        process_id = int(manager.provisioner.pid)  # type: ignore[union-attr]
+        _run(client, "%load_ext paimonlab")
+        time.sleep(pause)
+        _run(client, f"%paimon_connect {folder} --engine native")
+        time.sleep(pause)
+        return [_timed(client, process_id) for _ in range(2)]
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+def _environment(given: Mapping[str, str]) -> dict[str, str]:
+    kept = {name: value for name, value in given.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "PYTHONPATH": str(ROOT)}
+
+
+def _timed(client: BlockingKernelClient, process_id: int) -> tuple[float, float]:
+    clock = (~process_id << 3) | 2  # that of a process, in Linux
+    begin, cpu = time.monotonic(), time.clock_gettime(clock)
+    _run(client, QUERY)
+    return time.monotonic() - begin, time.clock_gettime(clock) - cpu
+
+
+def _run(client: BlockingKernelClient, code: str) -> None:
+    """Run a cell; it is over when its answer is there."""
+    reply = client.execute_interactive(code, output_hook=lambda _message: None, timeout=60)
+    if reply["content"]["status"] != "ok":
+        raise RuntimeError(f"{code}: {reply['content']}")
+
+
+if __name__ == "__main__":
+    main()
