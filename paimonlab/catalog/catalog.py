@@ -707,7 +707,7 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
             What clients must send; None: one is made, see ``server.token``.
         users
             Instead of a token: a file of TOML with users who have tokens or access keys and
-            rights of their own (``docs/catalogs.md``), or a list of them
+            rights of their own (``docs/serve.md``), or a list of them
             (`paimonlab.catalog.rest_server.authorising.User`).
         name
             What clients call the warehouse; None: the name of its folder.
