@@ -11,9 +11,13 @@ import pyarrow as pa
 from paimonlab.arrow_values import numpy_values
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.manifests.manifest import FileKind
-from paimonlab.spec.snapshot import CURRENT_VERSION, FIRST_SNAPSHOT_ID, CommitKind, Snapshot
-
-_NO_WATERMARK = -(2**63)
+from paimonlab.spec.snapshot import (
+    CURRENT_VERSION,
+    FIRST_SNAPSHOT_ID,
+    NO_WATERMARK,
+    CommitKind,
+    Snapshot,
+)
 
 
 @hides_secrets
@@ -120,5 +124,5 @@ def _delta_record_count(delta: pa.Table) -> int:
 
 
 def _watermark(previous: int | None, given: int | None) -> int | None:
-    known = [mark for mark in (previous, given) if mark is not None and mark != _NO_WATERMARK]
+    known = [mark for mark in (previous, given) if mark is not None and mark != NO_WATERMARK]
     return max(known, default=None)

@@ -14,10 +14,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from paimonlab.errors import SchemaError, SnapshotNotFoundError
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.spec.options.table_options import OptionSlice, option_field
-from paimonlab.spec.snapshot import Snapshot, Tag
+from paimonlab.spec.snapshot import Snapshot, Tag, watermark_of
 from paimonlab.spec.tag_periods import TagPeriods, TagPoint, due_tags
 
-_NO_WATERMARK = -(2**63)
 _OFFSET = re.compile(r"(?:GMT|UTC|UT)?([+-])(\d{1,2})(?::?(\d{2}))?")
 
 
@@ -68,10 +67,8 @@ class AutoTagOptions(OptionSlice):
         """Return the local time that counts for a snapshot; None if it has none."""
         if self.mode != "watermark":
             return local_time(snapshot.time_millis, self.process_zone)
-        if snapshot.watermark in {None, _NO_WATERMARK}:
-            return None
-        assert snapshot.watermark is not None, "it has a watermark"
-        return local_time(snapshot.watermark, self.watermark_zone)
+        watermark = watermark_of(snapshot)
+        return None if watermark is None else local_time(watermark, self.watermark_zone)
 
 
 def local_time(millis: int, zone: str | None) -> datetime:

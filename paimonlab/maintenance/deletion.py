@@ -17,7 +17,6 @@ logger = logging.getLogger(__name__)
 
 _CHUNK = 64
 """So many files are deleted together."""
-"""Told how much is done, how much there is, and of what: ``(3, 20, "files")``."""
 
 
 def delete_files(files: References, file_io: FileIO, *, table: str) -> int:

@@ -12,13 +12,10 @@ from paimonlab.errors import ArgumentError, SnapshotNotFoundError
 from paimonlab.procedures.declare import TABLE, columns, optional, required
 from paimonlab.procedures.invocation import Invocation
 from paimonlab.procedures.procedure import Procedure, Row
-from paimonlab.spec.snapshot import Snapshot
+from paimonlab.spec.snapshot import NO_WATERMARK, Snapshot
 from paimonlab.table.table import Table
 
 _IDS = columns(previous_snapshot_id="BIGINT NOT NULL", current_snapshot_id="BIGINT NOT NULL")
-
-_NO_WATERMARK = -(2**63)
-"""What writers that know no watermark leave."""
 
 
 def target(procedure: str, version: str | None, snapshot: int | None, tag: str | None) -> int | str:
@@ -84,7 +81,7 @@ def up_to_watermark(snapshots: Sequence[Snapshot], watermark: int) -> Snapshot |
     watermark
         Milliseconds since 1970.
     """
-    if snapshots and snapshots[-1].watermark == _NO_WATERMARK:
+    if snapshots and snapshots[-1].watermark == NO_WATERMARK:
         return None
     newest = None
     known: int | None = None

@@ -17,9 +17,7 @@ from typing import Self
 import msgspec
 
 from paimonlab.spec.decoding import ready
-from paimonlab.spec.snapshot import CommitKind, Snapshot
-
-_NO_WATERMARK = -(2**63)
+from paimonlab.spec.snapshot import CommitKind, Snapshot, watermark_of
 
 
 class Position(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -189,11 +187,6 @@ def _at_the_end(rules: FollowRules) -> Act:
 def ripe_at(snapshot: Snapshot, rules: FollowRules) -> int:
     """Return when a snapshot may be read, epoch milliseconds."""
     return snapshot.time_millis + rules.delay_millis if rules.delay_millis else 0
-
-
-def watermark_of(snapshot: Snapshot) -> int | None:
-    """Return the watermark of a snapshot, epoch milliseconds; None if it has none."""
-    return None if snapshot.watermark == _NO_WATERMARK else snapshot.watermark
 
 
 def _without_snapshot(position: Position, seen: Seen, rules: FollowRules) -> Act:

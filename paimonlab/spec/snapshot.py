@@ -20,6 +20,8 @@ FIRST_SNAPSHOT_ID = 1
 CURRENT_VERSION = 3
 BATCH_COMMIT_IDENTIFIER = 2**63 - 1
 """Identifier of a commit that no stream numbers."""
+NO_WATERMARK = -(2**63)
+"""What writers leave that know no watermark: Java's ``Long.MIN_VALUE``."""
 
 
 class CommitKind(Enum):
@@ -155,3 +157,8 @@ class Tag(Snapshot, frozen=True, kw_only=True, rename="camel", omit_defaults=Tru
     def to_snapshot(self) -> Snapshot:
         """Return the snapshot without what the tag says of itself."""
         return Snapshot(**{name: getattr(self, name) for name in Snapshot.__struct_fields__})
+
+
+def watermark_of(snapshot: Snapshot) -> int | None:
+    """Return the watermark of a snapshot, epoch milliseconds; None if it has none."""
+    return None if snapshot.watermark == NO_WATERMARK else snapshot.watermark

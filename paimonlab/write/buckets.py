@@ -55,6 +55,12 @@ class Group:
         """How many of the rows of a batch belong to the group."""
         return rows.num_rows if self.rows is None else len(self.rows)
 
+    @property
+    def count(self) -> int:
+        """How many rows there are, where the group is one of many."""
+        assert self.rows is not None, "a group of many has positions"
+        return len(self.rows)
+
 
 def groups(rows: pa.RecordBatch | pa.Table, schema: TableSchema, buckets: int) -> Iterator[Group]:
     """Split rows by partition and bucket.
@@ -128,18 +134,13 @@ def largest(groups: list[Group], total: int) -> tuple[list[Group], list[Group]]:
     """Split groups: the largest that together hold at least half of ``total`` rows, the others."""
     if any(group.rows is None for group in groups):
         return groups, []
-    by_size = sorted(groups, key=lambda group: -_count(group))
+    by_size = sorted(groups, key=lambda group: -group.count)
     taken = 0
     for number, group in enumerate(by_size, start=1):
-        taken += _count(group)
+        taken += group.count
         if 2 * taken >= total:
             return by_size[:number], by_size[number:]
     raise DataError("groups do not hold all rows")  # unreachable: together they hold them all
-
-
-def _count(group: Group) -> int:
-    assert group.rows is not None, "a group of many has positions"
-    return len(group.rows)
 
 
 def picked_rows(

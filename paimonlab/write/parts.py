@@ -97,12 +97,7 @@ def fitted_targets(
 
 
 def _largest(groups: Sequence[Group]) -> list[Group]:
-    return sorted(groups, key=lambda group: -_count(group))[:_SAMPLED_GROUPS]
-
-
-def _count(group: Group) -> int:
-    assert group.rows is not None, "a group of many has positions"
-    return len(group.rows)
+    return sorted(groups, key=lambda group: -group.count)[:_SAMPLED_GROUPS]
 
 
 def _sampled(group: Group) -> Group:

@@ -15,7 +15,12 @@ from paimonlab.analysis.snapshots.timeline import (
     TimelineGroup,
     TimelinePoint,
 )
-from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, FIRST_SNAPSHOT_ID, Snapshot
+from paimonlab.spec.snapshot import (
+    BATCH_COMMIT_IDENTIFIER,
+    FIRST_SNAPSHOT_ID,
+    Snapshot,
+    watermark_of,
+)
 
 ONE_BY_ONE = 500
 """The newest snapshots that are shown one by one."""
@@ -23,8 +28,6 @@ MOST_GROUPS = 200
 MOST_BRANCHES = 10
 BRANCH_POINTS = 40
 """The newest snapshots of another branch that are shown."""
-
-_NO_WATERMARK = -(2**63)
 
 
 def timeline(
@@ -155,7 +158,7 @@ def _points(
             delta_record_count=snapshot.delta_record_count,
             total_record_count=snapshot.total_record_count,
             changelog_record_count=snapshot.changelog_record_count,
-            watermark_millis=_watermark(snapshot),
+            watermark_millis=watermark_of(snapshot),
             schema_id=snapshot.schema_id,
             is_new_schema=before is not None and before.schema_id != snapshot.schema_id,
             tags=tags.get(snapshot.id, ()),
@@ -163,10 +166,6 @@ def _points(
             missing_before=0 if before is None else snapshot.id - before.id - 1,
         )
         before = snapshot
-
-
-def _watermark(snapshot: Snapshot) -> int | None:
-    return None if snapshot.watermark == _NO_WATERMARK else snapshot.watermark
 
 
 def _split(
@@ -211,7 +210,7 @@ def _group(
         delta_record_count=sum(known_deltas) if len(known_deltas) == len(deltas) else None,
         total_record_count=last.total_record_count,
         changelog_record_count=sum(snapshot.changelog_record_count or 0 for snapshot in part),
-        watermark_millis=_watermark(last),
+        watermark_millis=watermark_of(last),
         schema_id=last.schema_id,
         new_schemas=tuple(
             after.schema_id

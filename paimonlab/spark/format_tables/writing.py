@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.format_tables.tasks import OUTCOME_COLUMN, WriteFiles, outcomes_of
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
+from paimonlab.spark.jvm.metrics import Unmeasured
 from paimonlab.spark.jvm.predicates import predicates_text
 from paimonlab.spark.reading.filters import equal_values, is_float
 from paimonlab.spark.shipping import ship
@@ -86,7 +87,7 @@ class FormatWriteBuilder(Proxy):
         return texts_of_given(self._table.partitioning, self._table.partition_scalars(values))
 
 
-class _FormatWrite(Proxy):
+class _FormatWrite(Unmeasured):
     """A write that gets its rows as a DataFrame."""
 
     class Java:
@@ -104,14 +105,6 @@ class _FormatWrite(Proxy):
     def description(self) -> str:
         """Say what is written, for plans."""
         return f"Paimon({self._table.name}), {self._table.format} files"
-
-    def supportedCustomMetrics(self) -> Any:
-        """Return none."""
-        return self._bridge.array(CONNECTOR + "metric.CustomMetric", [])
-
-    def reportDriverMetrics(self) -> Any:
-        """Return none."""
-        return self._bridge.array(CONNECTOR + "metric.CustomTaskMetric", [])
 
     def toInsertableRelation(self) -> Proxy:
         """Return what takes the rows."""

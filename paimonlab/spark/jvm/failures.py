@@ -13,7 +13,6 @@ import functools
 import logging
 import re
 from collections import OrderedDict
-from collections.abc import Iterator
 from typing import Any
 
 from pyspark import SparkContext
@@ -21,13 +20,12 @@ from pyspark.errors.exceptions import captured
 
 from paimonlab import errors
 from paimonlab.errors import PaimonError
-from paimonlab.spark.jvm.file_failures import damaged_file
+from paimonlab.spark.jvm.file_failures import causes_of, damaged_file
 from paimonlab.spark.jvm.java_names import names_of
 from paimonlab.spark.jvm.missing_names import with_hint
 
 _KEPT = 16
 """Errors that are remembered; older ones surface as what PySpark makes of the Java exception."""
-_MAX_CAUSES = 20
 _IN_TRACEBACK = f"\n{errors.__name__}."
 """In front of the last line of a traceback."""
 _OF_WORKERS = (
@@ -58,7 +56,7 @@ def remember(jvm: Any, java_exception: Any, error: BaseException) -> None:
 
 def original(jvm: Any, java_exception: Any) -> BaseException | None:
     """Return the Python error that became ``java_exception``; None if it came from Java."""
-    for cause in _causes(java_exception):
+    for cause in causes_of(java_exception):
         kept = _remembered.get(_identity(jvm, cause))
         if kept is not None and kept[0].equals(cause):
             return kept[1]
@@ -107,7 +105,7 @@ def _error_of_rows(java_exception: Any) -> Any | None:
 
     Of those it would show where in Java they were thrown, say of a subquery with several rows.
     """
-    for cause in _causes(java_exception):
+    for cause in causes_of(java_exception):
         name = str(cause.getClass().getName())
         if name == _SPARK_EXCEPTION:
             is_said = cause.getCondition() is not None and cause.getCause() is None
@@ -149,15 +147,6 @@ def _names(kind: type) -> dict[str, Any]:
 def _is_no_callback_failure(record: logging.LogRecord) -> bool:
     """Drop py4j's log of an error that the caller is about to get anyway."""
     return "Python Proxy" not in str(record.msg)
-
-
-def _causes(java_exception: Any) -> Iterator[Any]:
-    cause = java_exception
-    for _ in range(_MAX_CAUSES):
-        if cause is None:
-            return
-        yield cause
-        cause = cause.getCause()
 
 
 def _identity(jvm: Any, java_object: Any) -> int:

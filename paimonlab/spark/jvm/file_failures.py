@@ -28,7 +28,7 @@ def damaged_file(java_exception: Any) -> CorruptDataError | None:
     """Make our error if Spark failed to read a file of one of our tables."""
     if not _tables:
         return None
-    causes = list(_causes(java_exception))
+    causes = list(causes_of(java_exception))
     for cause in causes:
         path = _unreadable(cause)
         for folder, table in _tables.items():
@@ -53,7 +53,8 @@ def _problem(causes: list[Any]) -> str:
     return f"{said[0]} ({name})" if said else name
 
 
-def _causes(java_exception: Any) -> Iterator[Any]:
+def causes_of(java_exception: Any) -> Iterator[Any]:
+    """Yield an exception of Java, then what caused it, at most `_MAX_CAUSES` of them."""
     cause = java_exception
     for _ in range(_MAX_CAUSES):
         if cause is None:

@@ -14,6 +14,7 @@ from pyspark.cloudpickle import dumps
 from pyspark.sql.types import FloatType, StructType
 
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
+from paimonlab.spark.jvm.metrics import Unmeasured
 from paimonlab.spark.jvm.python_tasks import PYTHON_SOURCE, data_source
 from paimonlab.spark.reading.executor_rows import ExecutorRows, Piece, SnapshotRows
 from paimonlab.spark.reading.filters import to_predicate
@@ -26,7 +27,7 @@ _SHOWN = 2000
 """Characters of a condition that plans show."""
 
 
-class ArrowScan(Proxy):
+class ArrowScan(Unmeasured):
     """A read whose tasks run our reader."""
 
     class Java:
@@ -69,14 +70,6 @@ class ArrowScan(Proxy):
     def toBatch(self) -> Proxy:
         """Return the batch: this."""
         return self
-
-    def supportedCustomMetrics(self) -> Any:
-        """Return none."""
-        return self._bridge.array(CONNECTOR + "metric.CustomMetric", [])
-
-    def reportDriverMetrics(self) -> Any:
-        """Return none."""
-        return self._bridge.array(CONNECTOR + "metric.CustomTaskMetric", [])
 
     def columnarSupportMode(self) -> Any:
         """Return that tasks hand over rows."""

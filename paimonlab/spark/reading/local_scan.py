@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
+from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge
+from paimonlab.spark.jvm.metrics import Unmeasured
 from paimonlab.spark.values.types import spark_schema
 from paimonlab.spec.types.arrow import from_arrow
 from paimonlab.spec.types.data_types import DataField
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 
-class LocalScan(Proxy):
+class LocalScan(Unmeasured):
     """A few rows.
 
     Parameters
@@ -50,14 +51,6 @@ class LocalScan(Proxy):
     def description(self) -> str:
         """Return what EXPLAIN shows."""
         return self._name
-
-    def supportedCustomMetrics(self) -> Any:
-        """Return nothing: no metrics."""
-        return self._bridge.array(CONNECTOR + "metric.CustomMetric", [])
-
-    def reportDriverMetrics(self) -> Any:
-        """Return nothing: no metrics."""
-        return self._bridge.array(CONNECTOR + "metric.CustomTaskMetric", [])
 
     def columnarSupportMode(self) -> Any:
         """Give rows, not columns."""

@@ -161,6 +161,13 @@ def _equalities(bridge: Bridge, statement: RowStatement, condition: Any) -> list
     return []
 
 
+def parts_of(condition: Any) -> list[Any]:
+    """Return the conditions that AND joins."""
+    if condition.getClass().getSimpleName() == "And":
+        return parts_of(condition.left()) + parts_of(condition.right())
+    return [condition]
+
+
 def is_over(expression: Any, columns: Any) -> bool:
     """Whether an expression looks at such columns, and at no others."""
     references = expression.references()

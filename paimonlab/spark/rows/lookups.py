@@ -37,6 +37,7 @@ from paimonlab.spark.rows.joining import (
     is_hashed,
     is_over,
     named_as,
+    parts_of,
 )
 from paimonlab.spark.rows.statements import (
     NOT_IN_ARROW,
@@ -176,7 +177,7 @@ def _match(statement: RowStatement, scan: Scan) -> _Match | None:
         return None
     keys: dict[str, Any] = {}
     rest = []
-    for part in _parts(statement.condition):
+    for part in parts_of(statement.condition):
         found = _key_of(statement, part, scan.schema.primary_keys)
         if found is None or found[0] in keys:
             rest.append(part)
@@ -185,12 +186,6 @@ def _match(statement: RowStatement, scan: Scan) -> _Match | None:
     if keys.keys() != set(scan.schema.primary_keys) or not _inserts_keys(statement, scan, keys):
         return None
     return _Match(keys, rest)
-
-
-def _parts(condition: Any) -> list[Any]:
-    if condition.getClass().getSimpleName() == "And":
-        return _parts(condition.left()) + _parts(condition.right())
-    return [condition]
 
 
 def _key_of(statement: RowStatement, part: Any, keys: Sequence[str]) -> tuple[str, Any] | None:

@@ -20,7 +20,7 @@ from paimonlab.spark.jvm.expressions import named_column
 from paimonlab.spark.rows.catalyst_trees import trees_of
 from paimonlab.spark.rows.executor_merges import ClauseTrees, RowMerge
 from paimonlab.spark.rows.expression_trees import COLUMN, Columns, Tree, arrow_type, bare, bound
-from paimonlab.spark.rows.joining import frame_of, is_hashed, is_over
+from paimonlab.spark.rows.joining import frame_of, is_hashed, is_over, parts_of
 from paimonlab.spark.rows.statements import RowStatement, SparkClause, as_list
 from paimonlab.spark.rows.tree_pruning import pruning
 from paimonlab.spec.predicates.predicate import Predicate
@@ -74,7 +74,7 @@ def _condition(statement: RowStatement) -> tuple[list[tuple[Any, Any]], list[Any
     assert statement.source is not None, "a MERGE has a source"
     target, source = statement.target.outputSet(), statement.source.outputSet()
     keys, rest = [], []
-    for part in _parts(statement.condition):
+    for part in parts_of(statement.condition):
         pair = None
         if part.getClass().getSimpleName() == "EqualTo":
             sides = (part.left(), part.right())
@@ -86,12 +86,6 @@ def _condition(statement: RowStatement) -> tuple[list[tuple[Any, Any]], list[Any
         else:
             keys.append(pair)
     return keys, rest
-
-
-def _parts(condition: Any) -> list[Any]:
-    if condition.getClass().getSimpleName() == "And":
-        return _parts(condition.left()) + _parts(condition.right())
-    return [condition]
 
 
 @dataclass(slots=True)

@@ -21,6 +21,7 @@ from paimonlab.scan.change_splits import ChangeSplit
 from paimonlab.scan.following import Position
 from paimonlab.secrets import hides_secrets
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
+from paimonlab.spark.jvm.metrics import Unmeasured
 from paimonlab.spark.jvm.python_tasks import PYTHON_SOURCE, data_source
 from paimonlab.spark.reading.executor_changes import ChangesTask
 from paimonlab.spark.reading.frames import CUT_TIMESTAMPS_KEY
@@ -154,7 +155,7 @@ class StreamTable(PlainTable):
         return _StreamScan(self._bridge, self._name, self._read)
 
 
-class _StreamScan(Proxy):
+class _StreamScan(Unmeasured):
     """Builds itself: a stream prunes nothing."""
 
     class Java:
@@ -178,14 +179,6 @@ class _StreamScan(Proxy):
     def description(self) -> str:
         """Say what is read, for plans."""
         return f"Paimon({self._name}) stream"
-
-    def supportedCustomMetrics(self) -> Any:
-        """Return none."""
-        return self._bridge.array(CONNECTOR + "metric.CustomMetric", [])
-
-    def reportDriverMetrics(self) -> Any:
-        """Return none."""
-        return self._bridge.array(CONNECTOR + "metric.CustomTaskMetric", [])
 
     def columnarSupportMode(self) -> Any:
         """Return that tasks hand over rows."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
+from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge
+from paimonlab.spark.jvm.metrics import Unmeasured
 from paimonlab.spark.values.quoting import quoted
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.table.inside import definition_of
@@ -16,7 +17,7 @@ WITHOUT_BUCKETS = (BucketMode.BUCKET_UNAWARE, BucketMode.POSTPONE_MODE)
 """Any task may write any row of such a table."""
 
 
-class TaskWrite(Proxy):
+class TaskWrite(Unmeasured):
     """Asks Spark to bring the rows of a key into one task, and reports nothing."""
 
     def __init__(self, bridge: Bridge, table: Table) -> None:
@@ -26,14 +27,6 @@ class TaskWrite(Proxy):
     def description(self) -> str:
         """Say what is written, for plans."""
         return f"Paimon({self._table.name})"
-
-    def supportedCustomMetrics(self) -> Any:
-        """Return none."""
-        return self._bridge.array(CONNECTOR + "metric.CustomMetric", [])
-
-    def reportDriverMetrics(self) -> Any:
-        """Return none."""
-        return self._bridge.array(CONNECTOR + "metric.CustomTaskMetric", [])
 
     def requiredDistribution(self) -> Any:
         """Ask for equal bucket keys of a partition in one task."""

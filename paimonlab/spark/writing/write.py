@@ -18,6 +18,7 @@ from pyspark.sql.types import StructType
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
+from paimonlab.spark.jvm.metrics import Unmeasured
 from paimonlab.spark.jvm.predicates import predicates_text
 from paimonlab.spark.reading.filters import equal_values, is_float
 from paimonlab.spark.session_options import options_of, session_options
@@ -235,7 +236,7 @@ def with_session_options(bridge: Bridge, table: Table, catalog: str) -> Table:
     return with_definition(table, definition_of(table).with_options(of_session))
 
 
-class RowsWrite(Proxy):
+class RowsWrite(Unmeasured):
     """A write that gets its rows as a DataFrame."""
 
     class Java:
@@ -254,14 +255,6 @@ class RowsWrite(Proxy):
     def description(self) -> str:
         """Say what is written, for plans."""
         return f"Paimon({self._table.name})"
-
-    def supportedCustomMetrics(self) -> Any:
-        """Return none."""
-        return self._bridge.array(CONNECTOR + "metric.CustomMetric", [])
-
-    def reportDriverMetrics(self) -> Any:
-        """Return none."""
-        return self._bridge.array(CONNECTOR + "metric.CustomTaskMetric", [])
 
     def toInsertableRelation(self) -> Proxy:
         """Return what takes the rows."""

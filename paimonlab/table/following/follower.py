@@ -12,7 +12,8 @@ from typing import NoReturn, Self
 import pyarrow as pa
 
 from paimonlab.errors import SnapshotNotFoundError, SnapshotReplacedError
-from paimonlab.scan.following import Act, Position, Seen, next_act, ripe_at, watermark_of
+from paimonlab.scan.following import Act, Position, Seen, next_act, ripe_at
+from paimonlab.spec.snapshot import watermark_of
 from paimonlab.storage.forks import Home
 from paimonlab.table.following.progress import ConsumerProgress
 from paimonlab.table.following.source import ChangeSource

@@ -16,12 +16,11 @@ from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.metadata.tags import TagManager
 from paimonlab.spec.options.grammar import parse_duration_millis
 from paimonlab.spec.options.table_options import Options, OptionSlice, fields_of, option_field
-from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, CommitKind, Snapshot
+from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, CommitKind, Snapshot, watermark_of
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.store import TableStore
 
 _WATERMARK_PREFIX = "watermark-"
-_NO_WATERMARK = -(2**63)
 _DURATION = re.compile(r"\s*\d+\s*[a-zµ]+\s*", re.IGNORECASE)
 
 
@@ -292,7 +291,8 @@ def epoch_millis(older_than: datetime | timedelta | int | str | None) -> int | N
 
 def _at_watermark(watermark: int, snapshots: SnapshotManager, table: str) -> Snapshot:
     for snapshot in snapshots.list():
-        if snapshot.watermark not in {None, _NO_WATERMARK} and snapshot.watermark >= watermark:
+        known = watermark_of(snapshot)
+        if known is not None and known >= watermark:
             return snapshot
     raise SnapshotNotFoundError(table, f"with a watermark of {watermark} or later")
 
