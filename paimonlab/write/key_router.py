@@ -116,6 +116,8 @@ class KeyRouter:
         for partition, bucket in places.buckets[len(self._bucket_of) :]:
             self._partition_of.append(self._number(partition))
             self._bucket_of.append(bucket)
+        if not self._bucket_of:
+            return place, place  # all of them are nowhere
         # What comes last is where the place -1 looks.
         partition_of = np.array([*self._partition_of, NOWHERE], np.int64)
         return partition_of[place], np.array([*self._bucket_of, NOWHERE], np.int64)[place]
@@ -131,6 +133,8 @@ class KeyRouter:
         self, found: DistinctKeys, partition: Ints, old_partition: Ints, old_bucket: Ints
     ) -> _Routed:
         """Send each row to its partition; delete the row in its old partition."""
+        if len(found.first_rows) == len(partition):
+            return self._moved_once(found, partition, old_partition, old_bucket)
         order, is_first = found.order, found.is_first
         sorted_key, here = np.cumsum(is_first) - 1, partition[order]
         before = np.where(is_first, old_partition[sorted_key], np.roll(here, 1))
@@ -157,6 +161,27 @@ class KeyRouter:
             row_bucket,
             deletes=(arrival[left], before[starts[left]], left_bucket),
             last=(here[ends], bucket[stay_of[ends]]),
+        )
+
+    def _moved_once(
+        self, found: DistinctKeys, partition: Ints, old_partition: Ints, old_bucket: Ints
+    ) -> _Routed:
+        """Do the same for rows of which no two have one key, in their order."""
+        if old_partition.max(initial=NOWHERE) == NOWHERE:  # all keys are new
+            before = bucket = np.full(len(partition), NOWHERE, np.int64)
+        else:
+            before, bucket = old_partition[found.number_of], old_bucket[found.number_of]
+        is_new = before != partition
+        left = np.flatnonzero(is_new & (before != NOWHERE))
+        left_bucket = bucket[left]
+        bucket = bucket.copy()
+        bucket[is_new] = self._new_buckets(partition[is_new])
+        self._forget(before[left], left_bucket)
+        return _Routed.with_deletes(
+            partition,
+            bucket,
+            deletes=(left, before[left], left_bucket),
+            last=(partition[found.first_rows], bucket[found.first_rows]),
         )
 
     def _kept(
@@ -289,12 +314,13 @@ class _Routed:
         """Put a delete before each row that moves its key; ``deletes`` may have any order."""
         order = np.argsort(deletes[0])
         position, old_partition, old_bucket = (values[order] for values in deletes)
-        return cls(
-            source=np.insert(np.arange(len(partition)), position, position),
-            partition=np.insert(partition, position, old_partition),
-            bucket=np.insert(bucket, position, old_bucket),
-            is_rewritten=np.insert(np.zeros(len(partition), np.bool_), position, True),
-            is_delete=np.insert(np.zeros(len(partition), np.bool_), position, True),
-            last_partition=last[0],
-            last_bucket=last[1],
-        )
+        source = np.arange(len(partition))
+        if not len(position):
+            nothing = np.zeros(len(partition), np.bool_)
+            return cls(source, partition, bucket, nothing, nothing, *last)
+        source = np.insert(source, position, position)
+        is_delete = np.zeros(len(source), np.bool_)
+        is_delete[position + np.arange(len(position))] = True
+        partition, bucket = partition[source], bucket[source]
+        partition[is_delete], bucket[is_delete] = old_partition, old_bucket
+        return cls(source, partition, bucket, is_delete, is_delete, *last)
