@@ -30,7 +30,7 @@ from paimonlab.ingest.sources.mysql.connection import Connection
 from paimonlab.ingest.sources.mysql.events import EventType
 from paimonlab.ingest.sources.mysql.positions import Position
 from paimonlab.ingest.sources.mysql.snapshot import TableReading
-from paimonlab.ingest.sources.mysql.source import MySql, _Reading
+from paimonlab.ingest.sources.mysql.source import MySql, MySqlSource, _Reading
 from paimonlab.ingest.sources.mysql.spans import Places
 from paimonlab.ingest.sources.mysql.wire import PacketReader, Packets, ServerGoneError
 from paimonlab.ingest.steering import ask_of
@@ -366,11 +366,20 @@ def test_another_server_is_gone_on_from_by_its_numbers(
     MySQL tells where it is in its log while it passes over them: that is not its end.
     """
     rotate = stream._OTHERS[EventType.ROTATE]
+    connect, connections = MySqlSource.connect, []
+
+    def counted(self: MySqlSource) -> Connection:
+        connections.append(self)
+        return connect(self)
 
     def passing_over(self: stream.Stream, event: bytes) -> Iterator[Event]:
         yield from rotate(self, event)
-        yield from self._heartbeat(bytes(13) + (4).to_bytes(4, "little") + bytes(2))
+        before = len(connections)
+        for _ in range(3):
+            yield from self._heartbeat(bytes(13) + (4).to_bytes(4, "little") + bytes(2))
+        assert len(connections) <= before + 1, "its end is asked for once"
 
+    monkeypatch.setattr(MySqlSource, "connect", counted)
     monkeypatch.setitem(stream._OTHERS, EventType.ROTATE, passing_over)
     create(mysql_server, database)
     source = shop.database(database)

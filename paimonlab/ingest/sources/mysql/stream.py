@@ -147,6 +147,8 @@ class Stream:
         """Whether rows of a transaction that is not at its end were yielded."""
         self._is_new_place = False
         """Whether the place is that of another server, which did not tell its own yet."""
+        self._log_end: tuple[int, int] | None = None
+        """Where the log of that server ended when it was asked."""
         self._seen: int | None = None
         self._heard = 0.0
         """When the server said something last."""
@@ -250,7 +252,7 @@ class Stream:
                 "its transactions have no numbers (GTIDs) by which to go on: begin a job of "
                 "another name",
             )
-        self._is_new_place = is_other
+        self._is_new_place, self._log_end = is_other, None
         if not is_other:
             self._file = self._place.file
             file = self._place.file.encode()
@@ -462,13 +464,16 @@ class Stream:
     def _is_at_end(self, event: bytes) -> bool:
         """Whether a heartbeat is of the end of the log.
 
-        MySQL sends some, too, as it passes over transactions whose numbers are known.
+        MySQL sends some, too, as it passes over transactions whose numbers are known: what was the
+        end at the first of them has to be passed.
         """
-        connection = self._around.connect()
-        try:
-            return self._after(event).order >= connection.place().order
-        finally:
-            connection.close()
+        if self._log_end is None:
+            connection = self._around.connect()
+            try:
+                self._log_end = connection.place().order
+            finally:
+                connection.close()
+        return self._after(event).order >= self._log_end
 
     def _look_again(self) -> Iterator[Event]:
         """Look at tables that statements changed, if the log has nothing that came after."""
