@@ -6,12 +6,15 @@ A field that is empty and not quoted is null; a quoted one is an empty text.
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import UnsupportedError
 from paimonlab.ingest.changes import Event
 from paimonlab.ingest.formats.gathering import RowsOf, events_of_columns, unreadable_messages
@@ -33,6 +36,9 @@ class CsvRows:
             )
         self._settings = settings
         self._names = list(settings.columns)
+        mark, end = re.escape(_MARK.decode("latin-1")), re.escape(settings.delimiter)
+        value = rf'("([^"]|"")*("|$)|[^"{end}][^{end}]*|)'
+        self._row = rf"(?s)^({mark})?{value}({end}{value})*$"
 
     def __call__(self, messages: Messages) -> Iterator[Event]:
         """Yield the rows of messages."""
@@ -62,8 +68,11 @@ class CsvRows:
         """Read all rows at once; None: some are not one row."""
         if any(b"\n" in line or b"\r" in line or self._is_blank(line) for line in lines):
             return None
+        text = b"\n".join(lines) + b"\n"
+        if b'"' in text and not _all(lines, self._row):
+            return None
         try:
-            table = self._parsed(b"\n".join(lines) + b"\n", has_lines=False)
+            table = self._parsed(text, has_lines=False)
         except pa.ArrowInvalid:
             return None
         # One that leaves a quote open takes the next line, or has the end of the last one.
@@ -82,6 +91,9 @@ class CsvRows:
         for place, line in zip(places, lines, strict=True):
             if self._is_blank(line):
                 errors[place] = f"not a row of CSV: it is empty, not {len(self._names)} columns"
+                continue
+            if not _all([line], self._row):
+                errors[place] = "not a row of CSV: a quoted value goes on after its quote"
                 continue
             try:
                 table = self._parsed(line + b"\n", has_lines=True)
@@ -121,6 +133,12 @@ class CsvRows:
                 quoted_strings_can_be_null=False,
             ),
         )
+
+
+def _all(lines: Sequence[bytes], pattern: str) -> bool:
+    """Whether all lines match an expression over bytes."""
+    found = pc.match_substring_regex(arrow_array(lines, pa.binary()), pattern)
+    return bool(pc.all(found).as_py())
 
 
 def _is_open(line: bytes, table: pa.Table) -> bool:

@@ -11,6 +11,7 @@ Debezium's documentation of its connectors' data types and Connect's ``JsonConve
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from typing import TypeAlias
 
@@ -173,9 +174,18 @@ def _floating(data_type: AtomicType) -> Read:
 
     def read(column: Column) -> pa.Array:
         try:
-            return column.texts.cast(kind)
+            found = column.texts.cast(kind)
         except pa.ArrowInvalid:
-            return text_to_float(column.texts, _STRING, data_type)
+            found = text_to_float(column.texts, _STRING, data_type)
+        if pc.any(is_large := pc.is_inf(found)).as_py():
+            # Java takes what is too large for infinity, which the source does not have.
+            is_written = pc.match_substring(column.texts, "inf", ignore_case=True)
+            wrong = column.texts.filter(pc.and_not(is_large, is_written))
+            if len(wrong):
+                raise ValueError(
+                    f"{wrong[0].as_py()[:_SHOWN]!r} is beyond {format_type(data_type)}"
+                )
+        return found
 
     return read
 
@@ -360,16 +370,19 @@ def _days(counts: pa.Array) -> pa.Array:
 
 def _timestamp(data_type: AtomicType) -> Read:
     kind = to_arrow(data_type)
-    finer = pa.timestamp("ns" if kind.unit == "ns" else "us", tz=kind.tz)
+    digits = data_type.precision or 0
+    pattern, left = (rf"(\.\d{{{digits}}})\d+", r"\1") if digits else (r"\.\d+", "")
+    is_whole_unit = digits in (3, 6, 9)
 
     def read(column: Column) -> pa.Array:
         texts = _without_zero_dates(column, data_type)
         if _is_numbers(column):
             return _as_integers(column, pa.int64()).cast(kind)  # as Java: in the unit of the type
-        try:
-            return texts.cast(kind)
-        except pa.ArrowInvalid:
-            return texts.cast(finer).cast(kind)
+        if is_whole_unit:
+            with suppress(pa.ArrowInvalid):
+                return texts.cast(kind)
+        # Digits beyond the precision are left out, as by Java.
+        return pc.replace_substring_regex(texts, pattern, left).cast(kind)
 
     return read
 

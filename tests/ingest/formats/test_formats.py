@@ -104,6 +104,22 @@ def test_declared_types_win_over_text() -> None:
     assert "+I[7, 1.01, 2024-01-02 03:04:05.678000, null]" in found
 
 
+def test_times_are_cut_to_their_digits_and_numbers_have_bounds() -> None:
+    """Java's action cuts times the same way; what is beyond a DOUBLE it takes for infinity."""
+    times = {f"t{digits}": f"TIMESTAMP({digits})" for digits in (0, 1, 3, 6)}
+    settings = FormatSettings(columns={**times, "d": "DOUBLE", "f": "FLOAT"})
+    cells = ",".join(f'"{name}":"2024-01-02 03:04:05.987654321"' for name in times)
+    lines = f'{{{cells},"d":1e308}}\n{{"d":1e400}}\n{{"f":-1e39}}\n{{"d":"-Infinity","f":"inf"}}'
+    found = drawn(decoder_of("json", settings)(messages(lines)))
+    at = "2024-01-02 03:04:05"
+    assert f"+I[{at}, {at}.900000, {at}.987000, {at}.987654, 1e+308, null]" in found
+    assert "@1: column 'd': '1e400' is beyond DOUBLE" in found
+    assert "@2: column 'f': '-1e39' is beyond FLOAT" in found
+    assert "null, null, null, null, -inf, inf]" in found
+    with pytest.raises(UnsupportedError, match="type_mapping = 'to-text' of Kafka"):
+        FormatSettings(type_mapping=frozenset(("to-text",)))
+
+
 def test_type_mapping_is_that_of_the_actions() -> None:
     message = (
         '{"data":[{"a":"2","b":"18446744073709551615","c":"x"}],"database":"d","table":"t",'

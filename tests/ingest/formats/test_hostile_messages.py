@@ -64,7 +64,7 @@ def _values(taken: Taken, place: int) -> Row | None:
 
 _CELLS = (
     *("", "1", "é", "\U0001f600", '"q"', '""', '"a,b"', '"a""b"', '"a\nb"', " x ", "null", "\\N"),
-    *('"', 'a"b', "'", "\0", '"open', "a\rb", '"\r\n"', '"x\n""'),
+    *('"', 'a"b', '"a"b', "'", "\0", '"open', "a\rb", '"\r\n"', '"x\n""'),
 )
 _ODD_LINES = (b"\xff,1,2", b"", b"\n", b",,", b"1,2", b"1,2,3,4", b"1,2,3\n4,5,6", b"1,2,3\r\n")
 
@@ -90,7 +90,10 @@ def _row_of_csv(line: bytes) -> Row | None:
         text = line.decode().removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError:
         return None
-    rows = _csv(text)
+    try:
+        rows = _csv(text, strict=True)
+    except csv.Error:
+        return None
     is_open = len(_csv(f"{text}\nx")) == len(rows)
     if is_open or len(rows) != 1 or len(rows[0]) != 3:
         return None
@@ -102,8 +105,8 @@ def _row_of_csv(line: bytes) -> Row | None:
     return {name: cell for name, cell in zip("abc", cells, strict=True) if cell is not None}
 
 
-def _csv(text: str) -> list[list[str]]:
-    return [*csv.reader(io.StringIO(text, newline=""))]
+def _csv(text: str, *, strict: bool = False) -> list[list[str]]:
+    return [*csv.reader(io.StringIO(text, newline=""), strict=strict)]
 
 
 _JSON = (
