@@ -21,7 +21,10 @@ from paimonlab.ingest.action_mongodb import MONGODB, mongodb_words
 from paimonlab.ingest.action_names import ACTIONS, OTHERS
 from paimonlab.ingest.described_sources import Place, described_source
 from paimonlab.ingest.job import ingest
+from paimonlab.ingest.sources.mysql.columns import MAPPINGS
+from paimonlab.ingest.sources.postgresql.types import TYPE_MAPPINGS
 from paimonlab.ingest.statements import SaidJob
+from paimonlab.ingest.type_words import OF_ACTIONS, OF_TABLES
 from paimonlab.secrets import hides_secrets, is_secret
 
 _COMMON = (
@@ -156,7 +159,7 @@ def action_job(action: str, given: Mapping[str, Sequence[str]]) -> ActionJob:
     if "type_mapping" in told:
         if kind == "mongodb":
             raise UnsupportedError("--type_mapping of MongoDB", "all its columns are STRING")
-        reading["type_mapping"] = _list(told["type_mapping"][0])
+        reading["type_mapping"] = _words_for(kind, _list(told["type_mapping"][0]))
     until = told.get("until", [None])[0]
     return ActionJob(
         warehouse=told.get("warehouse", [None])[0],
@@ -169,6 +172,16 @@ def action_job(action: str, given: Mapping[str, Sequence[str]]) -> ActionJob:
         words=words,
         until=None if until in (None, "stopped") else until,
     )
+
+
+def _words_for(kind: str, given: Sequence[str]) -> list[str]:
+    """Return the words of ``--type_mapping`` that mean something to a source.
+
+    Actions take all of them of each source. Those that are no words of theirs stay, to be refused.
+    """
+    words = [word.strip().lower() for word in given]
+    idle = {*OF_ACTIONS}.difference((*_MAPPINGS[kind], *OF_TABLES))
+    return [word for word in words if word not in idle]
 
 
 def _told(action: str, given: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
@@ -293,6 +306,12 @@ def _port(conf: Conf, words: dict[str, Any]) -> None:
         words["port"] = int(port)
 
 
+_MAPPINGS: Mapping[str, Sequence[str]] = {
+    "mysql": MAPPINGS,
+    "postgres": TYPE_MAPPINGS,
+    "kafka": OF_ACTIONS,
+}
+"""Words of ``--type_mapping`` that mean something, by source."""
 _MYSQL = (
     *("hostname", "port", "username", "password_env", "password_file", "database-name"),
     *("table-name", "server-time-zone", "scan.startup.mode"),

@@ -23,7 +23,7 @@ from paimonlab.ingest.computed import BoundColumn, ComputedColumn, bound
 from paimonlab.ingest.fitting import BadRow, FittedRows
 from paimonlab.ingest.marking import MARK_TYPE
 from paimonlab.spec.types.arrow import to_arrow
-from paimonlab.spec.types.data_types import AtomicType, DataType, TypeRoot
+from paimonlab.spec.types.data_types import AtomicType, DataType, TypeRoot, with_nullable
 from paimonlab.spec.types.text import parse_type
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - a wall clock
@@ -60,6 +60,12 @@ class AddedColumns:
     too. `Target.take` gives it to rows."""
     keys: tuple[str, ...] = ()
     """Columns of metadata that are part of the key of rows that have one."""
+    is_nullable: bool = False
+    """Whether columns of the source become nullable, but for those of the key."""
+    takes_texts: bool = False
+    """Whether values become texts where the column of the table has become one."""
+    own_keys: tuple[str, ...] = ()
+    """The key that was chosen for the table; (): that of the source."""
 
     def __bool__(self) -> bool:
         """Whether there is anything to add."""
@@ -88,6 +94,8 @@ class AddedColumns:
         return self._extended(schema, lacks=True)
 
     def _extended(self, schema: SourceSchema, *, lacks: bool) -> SourceSchema:
+        if self.is_nullable:
+            schema = self._nullable(schema)
         if not self:
             return schema
         types = {one.column.name: one.type for one in _bound(self.computed, schema, lacks)}
@@ -111,6 +119,16 @@ class AddedColumns:
             added.append(SourceColumn(name=self.mark, type=MARK_TYPE, source_type=_MARK))
         keys = (*schema.primary_keys, *self.keys) if schema.primary_keys else ()
         return replace(schema, columns=(*schema.columns, *added), primary_keys=keys)
+
+    def _nullable(self, schema: SourceSchema) -> SourceSchema:
+        keys = self.own_keys or schema.primary_keys
+        columns = (
+            column
+            if column.name in keys
+            else replace(column, type=with_nullable(column.type, nullable=True))
+            for column in schema.columns
+        )
+        return replace(schema, columns=tuple(columns))
 
     def lost(self, before: SourceSchema | None, after: SourceSchema) -> str | None:
         """Say which column cannot be computed any more; None: all can as before.

@@ -351,6 +351,16 @@ class MetadataSource(Protocol):
 
 
 @runtime_checkable
+class MappingSource(Protocol):
+    """A source that was also told what tables take: words of ``type_mapping`` for tables."""
+
+    @property
+    def table_mapping(self) -> frozenset[str]:
+        """Return those words, of `paimonlab.ingest.type_words.OF_TABLES`; without contact."""
+        ...
+
+
+@runtime_checkable
 class RepeatingSource(Protocol):
     """A source of which rows may come twice: as they were read, and by a change meanwhile."""
 

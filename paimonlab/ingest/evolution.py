@@ -7,7 +7,7 @@ in the log. What cannot be followed stops the table, never the rows of others.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import pairwise
@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from paimonlab.errors import SchemaError
 from paimonlab.ingest.changes import SourceColumn, SourceSchema
+from paimonlab.ingest.type_words import DECIMALS_STAY, TO_TEXTS
 from paimonlab.ingest.wider_types import wider_type
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.schema.schema_changes import (
@@ -83,6 +84,7 @@ def evolution(
     renamed: Mapping[str, str] | None = None,
     is_shared: bool = False,
     has_own_key: bool = False,
+    mapping: Collection[str] = (),
 ) -> Evolution:
     """Decide what a table does about the schema that its source has from here on.
 
@@ -105,6 +107,8 @@ def evolution(
         drops is kept.
     has_own_key
         Whether the table's key was chosen for it, so that the key of the source does not matter.
+    mapping
+        Words of ``type_mapping`` for tables.
 
     Examples
     --------
@@ -124,6 +128,7 @@ length=None, precision=None, scale=None)),)
         renamed=dict(renamed or {}),
         is_shared=is_shared,
         has_own_key=has_own_key,
+        mapping=mapping,
     )
     try:
         step.decide()
@@ -177,6 +182,7 @@ class _Step:
     renamed: dict[str, str]
     is_shared: bool
     has_own_key: bool
+    mapping: Collection[str]
     changes: list[SchemaChange] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -304,8 +310,10 @@ class _Step:
             self._strictly_refuse(f"column {name!r} became nullable in the source")
             self.changes.append(UpdateColumnNullability(name, nullable=True))
         self._check_rewritten(column)
+        if self._keeps_decimal(column, there):
+            return
         try:
-            changes = list(_widening(name, there.type, column.type))
+            changes = list(self._changes_of_type(column, there))
         except _RefusedError:
             raise _RefusedError(
                 f"column {name!r} is {format_type(there.type)}, which cannot become "
@@ -323,6 +331,27 @@ class _Step:
         is_new_comment = known.comment != column.comment if known else there.description is None
         if column.comment is not None and is_new_comment and column.comment != there.description:
             self.changes.append(UpdateColumnComment(name, column.comment))
+
+    def _keeps_decimal(self, column: SourceColumn, there: DataField) -> bool:
+        """Whether a column is a DECIMAL that is to keep its type, though the source has another."""
+        is_decimal = isinstance(there.type, AtomicType) and there.type.root is TypeRoot.DECIMAL
+        if not is_decimal or DECIMALS_STAY not in self.mapping or _same(there.type, column.type):
+            return False
+        known = self.before and self.before.column(column.name)
+        if not known or not _same(known.type, column.type):
+            self.notes.append(
+                f"column {column.name!r} is {format_type(column.type)} in the source and keeps "
+                f"{format_type(there.type)}: {DECIMALS_STAY}"
+            )
+        return True
+
+    def _changes_of_type(self, column: SourceColumn, there: DataField) -> Iterator[SchemaChange]:
+        is_key = there.name in (*self.table.primary_keys, *self.table.partition_keys)
+        wanted = column.type
+        if TO_TEXTS not in self.mapping or is_key or _is_text(wanted) == _is_text(there.type):
+            yield from _widening(column.name, there.type, wanted)
+        elif _is_text(wanted):
+            yield UpdateColumnType(column.name, with_nullable(wanted, nullable=True))
 
     def _check_rewritten(self, column: SourceColumn) -> None:
         """Refuse a type for which the source makes other values of those that are there."""
@@ -395,6 +424,10 @@ class _Step:
     def _strictly_refuse(self, problem: str) -> None:
         if self.mode is Evolve.STRICT:
             raise _RefusedError(problem)
+
+
+def _is_text(data_type: DataType) -> bool:
+    return isinstance(data_type, AtomicType) and data_type.root in (TypeRoot.CHAR, TypeRoot.VARCHAR)
 
 
 def _word(source_type: str | None) -> str:

@@ -12,10 +12,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.arrow_values import arrow_array, arrow_scalar, numpy_values
+from paimonlab.datafile.casts import atomic_cast
 from paimonlab.errors import DataError
 from paimonlab.ingest.changes import RowChanges
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.schema.definition import TableSchema
+from paimonlab.spec.types.arrow import from_arrow
+from paimonlab.spec.types.data_types import AtomicType, DataType, TypeRoot
+from paimonlab.spec.types.text import format_type
 from paimonlab.write.rows import align
 
 _RETRACTS = [int(kind) for kind in RowKind if kind.is_retract]
@@ -157,6 +161,47 @@ def with_values_in_deletes(rows: FittedRows, schema: TableSchema) -> FittedRows:
         filled = pc.if_else(empty, value, column)
         batch = batch.set_column(place, batch.schema.field(place), filled)
     return replace(rows, rows=batch)
+
+
+def with_texts(rows: FittedRows, schema: TableSchema) -> FittedRows:
+    """Make texts of values of columns that are texts in the table and were something else.
+
+    They are those that older rows of the table are read as.
+
+    Parameters
+    ----------
+    rows
+        Of any table.
+    schema
+        Of the table.
+
+    Raises
+    ------
+    DataError
+        If values of a type have no text.
+    """
+    batch = rows.rows
+    for field in schema.fields:
+        place = batch.schema.get_field_index(field.name)
+        target = field.type
+        if place < 0 or not _is_text(target):
+            continue
+        array = batch.column(place)
+        told = rows.changes.schema.column(field.name)
+        source = from_arrow(array.type) if told is None else told.type
+        if _is_text(source):
+            continue
+        if not (isinstance(source, AtomicType) and isinstance(target, AtomicType)):
+            raise DataError(f"column {field.name!r}: {format_type(source)} has no text")
+        cast = atomic_cast(source, target, column=field.name)
+        assert cast is not None, "they differ"
+        text = cast(array)
+        batch = batch.set_column(place, pa.field(field.name, text.type), text)
+    return rows if batch is rows.rows else replace(rows, rows=batch)
+
+
+def _is_text(data_type: DataType) -> bool:
+    return isinstance(data_type, AtomicType) and data_type.root in (TypeRoot.CHAR, TypeRoot.VARCHAR)
 
 
 def _some_value(arrow_type: pa.DataType) -> pa.Scalar | None:

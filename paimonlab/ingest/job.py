@@ -28,7 +28,7 @@ from paimonlab.errors import (
 )
 from paimonlab.ingest import leases, recovery
 from paimonlab.ingest.apart import leave, wait_for_left
-from paimonlab.ingest.changes import MetadataSource, Source, WideningSource
+from paimonlab.ingest.changes import MappingSource, MetadataSource, Source, WideningSource
 from paimonlab.ingest.controls import Controls, Pace, Until
 from paimonlab.ingest.cuts import remove_cuts
 from paimonlab.ingest.dropping import DroppedJob, drop_job
@@ -618,6 +618,7 @@ def ingest(  # noqa: PLR0913 - as the verb of the catalog
         computed=dict(computed or {}),
         metadata=metadata,
         metadata_types=source.metadata_types if isinstance(source, MetadataSource) else {},
+        type_mapping=source.table_mapping if isinstance(source, MappingSource) else frozenset(),
         evolve=Evolve(evolve),
         on_truncate=on_truncate,
         on_delete=on_delete,

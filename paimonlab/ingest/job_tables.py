@@ -431,6 +431,7 @@ class JobTables:
             renamed=renamed,
             is_shared=len(target.sources) > 1,
             has_own_key=target.has_own_key,
+            mapping=self.rules.type_mapping,
         )
 
     def schema_of(self, source: str) -> SourceSchema | None:

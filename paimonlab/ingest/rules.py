@@ -12,6 +12,7 @@ from paimonlab.errors import UnsupportedError, close_matches
 from paimonlab.ingest.added_columns import NAMES, AddedColumns, MetadataColumn
 from paimonlab.ingest.computed import computed_columns
 from paimonlab.ingest.evolution import Evolve
+from paimonlab.ingest.type_words import NULLABLE, TO_TEXTS
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.options.given import OptionValue
 from paimonlab.spec.types.data_types import DataType
@@ -64,6 +65,8 @@ class IngestRules:
     """Names of what the source knows of rows beside their values, which become columns."""
     metadata_types: Mapping[str, DataType] = field(default_factory=dict)
     """What the source can tell."""
+    type_mapping: frozenset[str] = frozenset()
+    """What the source was told of tables; see `paimonlab.ingest.type_words`."""
     evolve: Evolve = Evolve.LENIENT
     on_truncate: str = "ignore"
     """``ignore``: rows are kept when the source empties a table; ``apply``: they are deleted."""
@@ -188,6 +191,9 @@ class IngestRules:
                 metadata=self._metadata_for(table),
                 mark=self.mark,
                 keys=self.shard_columns if own_key is None else (),
+                is_nullable=NULLABLE in self.type_mapping,
+                takes_texts=TO_TEXTS in self.type_mapping,
+                own_keys=tuple(own_key or ()),
             )
         return found
 

@@ -13,7 +13,13 @@ from paimonlab.errors import DataError
 from paimonlab.ingest.added_columns import AddedColumns
 from paimonlab.ingest.changes import SourceSchema
 from paimonlab.ingest.epochs import Stopped
-from paimonlab.ingest.fitting import BadRow, FittedRows, sorted_out, with_values_in_deletes
+from paimonlab.ingest.fitting import (
+    BadRow,
+    FittedRows,
+    sorted_out,
+    with_texts,
+    with_values_in_deletes,
+)
 from paimonlab.ingest.letters import key_text
 from paimonlab.ingest.log_order import in_log_order
 from paimonlab.ingest.marking import kept, marked
@@ -226,6 +232,8 @@ class Target:
 
     def _filled(self, rows: FittedRows) -> FittedRows:
         has_key = bool(self.table.primary_keys)
+        if self.added.takes_texts:
+            rows = with_texts(rows, self.table.schema)
         return with_values_in_deletes(rows, self.table.schema) if has_key else rows
 
     @contextmanager

@@ -10,6 +10,7 @@ from paimonlab.errors import UnsupportedError
 from paimonlab.ingest.formats.connect_types import ReadColumn, declared_columns
 from paimonlab.ingest.formats.message_keys import key_names
 from paimonlab.ingest.formats.registry import Registry
+from paimonlab.ingest.type_words import OF_ACTIONS, checked_words
 from paimonlab.spec.types.data_types import DataType
 from paimonlab.spec.types.text import parse_type
 
@@ -37,6 +38,7 @@ class FormatSettings:
     def __post_init__(self) -> None:
         if self.key_format not in KEY_FORMATS:
             raise UnsupportedError(f"key_format = {self.key_format!r}", "use 'json' or 'none'")
+        checked_words(self.type_mapping, OF_ACTIONS, "Kafka")
 
     @cached_property
     def declared(self) -> dict[str, DataType]:

@@ -37,6 +37,7 @@ from paimonlab.ingest.sources.kafka_positions import (
 )
 from paimonlab.ingest.sources.kafka_reader import Brokers, Reader, Wanted, come_again
 from paimonlab.ingest.sources.login_options import check_options
+from paimonlab.ingest.type_words import of_tables
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.types.data_types import DataType
 
@@ -278,6 +279,11 @@ class KafkaSource:
         """The cluster and the topics."""
         what = ",".join(self._topics) if self._pattern is None else f"/{self._pattern.pattern}/"
         return f"kafka {self._cluster.bootstrap} {what}"
+
+    @property
+    def table_mapping(self) -> frozenset[str]:
+        """What was told of tables by ``type_mapping``."""
+        return of_tables(self._settings.type_mapping)
 
     @property
     def metadata_types(self) -> Mapping[str, DataType]:

@@ -30,6 +30,7 @@ from paimonlab.ingest.fitting import (
     FittedRows,
     fitted,
     sorted_out,
+    with_texts,
     with_values_in_deletes,
 )
 from paimonlab.ingest.letters import key_of, key_text, keys_among
@@ -131,6 +132,8 @@ class TableWrite:
 
     def _aligned(self, rows: FittedRows) -> Iterator[Aligned | BadRow]:
         schema = self.task.plan.schema
+        if self.added.takes_texts:
+            rows = with_texts(rows, schema)
         whole = with_values_in_deletes(rows, schema) if schema.primary_keys else rows
         try:
             yield Aligned(self._as_table(whole), rows)

@@ -25,7 +25,8 @@ def have_row(warehouse: Path, tables: Iterable[str], key: int) -> bool:
     catalog = pm.connect(warehouse)
     there = catalog.has_database("ods") and set(catalog.tables("ods")) >= {*tables}
     return there and all(
-        any(row["id"] == key for row in rows_of(catalog.table(f"ods.{name}"))) for name in tables
+        any(int(row["id"]) == key for row in rows_of(catalog.table(f"ods.{name}")))
+        for name in tables
     )
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from paimonlab.ingest.type_words import OF_ACTIONS
 from tests.ingest.formats.java_samples import samples
 from tests.ingest.java.action import running
 from tests.ingest.java.comparing import differences, have_row, wait
@@ -205,6 +206,85 @@ def test_an_action_and_ours_make_the_same_tables(
         assert run_and_kill(command, None)
         wait(lambda: have_row(theirs, TABLES, LAST), process, log)
     assert differences(theirs, ours, TABLES) == DIFFERENT
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "to-string,to-nullable",
+        ",".join(word for word in OF_ACTIONS if word != "to-string"),
+    ],
+    ids=["to-string", "others"],
+)
+def test_an_action_and_ours_map_types_the_same_way(
+    tmp_path: Path,
+    mysql_server: Server,
+    tools: JavaTools,
+    monkeypatch: pytest.MonkeyPatch,
+    words: str,
+) -> None:
+    one = f"mapped{len(words)}"
+    mysql_server.run(f"CREATE DATABASE {one}")
+    types = TYPES | {
+        "BIGINT UNSIGNED": ("0", "9223372036854775807", "NULL"),
+        "LONGTEXT": ("'l'", "''", "NULL"),
+        "VARBINARY(9)": ("'abc'", "'d'", "NULL"),
+    }
+    columns = ", ".join(f"c{place} {kind}" for place, kind in enumerate(types))
+    needed = "n INT NOT NULL, d DECIMAL(8,2) NOT NULL, s VARCHAR(9) NOT NULL"
+    mysql_server.run(f"CREATE TABLE typed (id INT PRIMARY KEY, {columns}, {needed})", database=one)
+
+    def write(first: int) -> None:
+        for number in range(3):
+            values = ", ".join(values[number] for values in types.values())
+            mysql_server.run(
+                f"INSERT INTO typed VALUES ({first + number}, {values}, 7, 1.25, 'x')",
+                database=one,
+            )
+
+    write(0)
+    monkeypatch.setenv(PASSWORD_ENV, PASSWORD)
+    theirs, ours, log = tmp_path / "theirs", tmp_path / "ours", tmp_path / "log"
+    mapping = ("type_mapping", words)
+    told: dict[str, list[str]] = {}
+    for name, value in (*_arguments(ours, mysql_server, one, one), mapping):
+        told.setdefault(name, []).append(value)
+    told["mysql_conf"].append(f"password_env={PASSWORD_ENV}")
+    command = [sys.executable, "-m", "tests.ingest.java.killed_action_job"]
+    command += ["mysql_sync_database", json.dumps(told | {"until": ["caught-up"]})]
+    assert run_and_kill(command, None)
+    given = [
+        text
+        for name, value in (*_arguments(theirs, mysql_server, one, one), mapping)
+        for text in (f"--{name}", value)
+    ]
+    with running(
+        tools, log, "mysql_sync_database", *given, "--mysql_conf", f"password={PASSWORD}"
+    ) as process:
+        wait(lambda: have_row(theirs, ["typed"], 2), process, log)
+        write(100)
+        mysql_server.run(
+            "ALTER TABLE typed ADD more INT NOT NULL",
+            "INSERT INTO typed (id, n, d, s, more) VALUES (200, 1, 2.25, 'y', 3)",
+            "ALTER TABLE typed MODIFY d DECIMAL(12,2) NOT NULL",
+            "INSERT INTO typed (id, n, d, s, more) VALUES (201, 1, 123456.25, 'y', 3)",
+            "ALTER TABLE typed MODIFY n VARCHAR(20) NOT NULL",
+            f"INSERT INTO typed (id, n, d, s, more) VALUES ({LAST}, 'text', 3.25, 'z', 3)",
+            database=one,
+        )
+        assert run_and_kill(command, None)
+        wait(lambda: have_row(theirs, ["typed"], LAST), process, log)
+    doubles = {
+        f"typed {key} c9": pair
+        for key, pair in zip(
+            ("0", "1", "100", "101"),
+            2 * (("-1E+300", "-1.0E300"), ("1E-300", "1.0E-300")),
+            strict=True,
+        )
+    }
+    assert differences(theirs, ours, ["typed"]) == (
+        doubles if words.startswith("to-string") else DIFFERENT
+    )
 
 
 def test_parsers_of_messages_say_what_other_tests_expect(tools: JavaTools) -> None:

@@ -308,6 +308,96 @@ def test_timestamps_stay_instants_where_that_is_chosen(
     assert {row["id"]: row["ts"] for row in rows} == {1: moment, 2: moment}
 
 
+_TEXTS = {
+    "BOOL": ("2", "2"),
+    "BIGINT UNSIGNED": ("18446744073709551615", "18446744073709551615"),
+    "DECIMAL(10,3)": ("100", "100.000"),
+    "FLOAT": ("0.1", "0.1"),
+    "DATE": ("'2026-01-02'", "2026-01-02"),
+    "TIME": ("'10:13:00'", "10:13"),
+    "TIME(3)": ("'10:13:23.5'", "10:13:23.500"),
+    "DATETIME": ("'2026-01-02 03:04:05'", "2026-01-02 03:04:05.000"),
+    "DATETIME(4)": ("'2026-01-02 03:04:05.5'", "2026-01-02 03:04:05.500000"),
+    "BIT(1)": ("b'1'", "true"),
+    "BIT(9)": ("b'100000001'", "0000000100000001"),
+    "ENUM('a','b')": ("'b'", "b"),
+    "SET('x','y','z')": ("'z,x'", "x,z"),
+    "VARBINARY(9)": ("'añb'", "añb"),
+    "VARCHAR(9)": ("'text'", "text"),
+    "JSON": ("""'{"a": 1}'""", '{"a": 1}'),
+}
+"""What is written, and what Paimon's action makes a text of it: see test_java_action.py."""
+
+
+def test_all_types_become_texts_where_that_is_chosen(
+    tmp_path: Path, mysql_server: Server, database: str, shop: MySql
+) -> None:
+    columns = ", ".join(f"c{place} {kind}" for place, kind in enumerate(_TEXTS))
+    values = ", ".join(value for value, _ in _TEXTS.values())
+    nulls = ", ".join(["NULL"] * len(_TEXTS))
+    mysql_server.run(
+        f"CREATE TABLE t (id INT PRIMARY KEY, {columns}, b BINARY(2))",
+        f"INSERT INTO t VALUES (1, {values}, 'ab'), (2, {nulls}, NULL)",
+        database=database,
+    )
+    catalog = pm.connect(tmp_path)
+    source = shop.database(database, type_mapping=["to-string"])
+    job = catalog.ingest(source, into="ods", name="j", max_dead=1, options={"bucket": 1})
+    job.run()
+    mysql_server.run(
+        f"INSERT INTO t VALUES (3, {values}, 'ab'), (4, {nulls}, x'ff00')", database=database
+    )
+    job.run()
+
+    table = catalog.table("ods.t")
+    assert {format_type(field.type) for field in table.schema.fields[1:]} == {"STRING"}
+    texts = [text for _, text in _TEXTS.values()]
+    rows = sorted(tuple(row.values()) for row in table.scan().to_arrow().to_pylist())
+    assert rows == [
+        ("1", *texts, "ab"),
+        ("2", *[None] * len(texts), None),
+        ("3", *texts, "ab"),
+    ]
+    (dead,) = catalog.table("ods.j__dead").scan().to_arrow().to_pylist()
+    assert "is not UTF-8" in dead["error"]
+
+
+def test_tables_take_what_their_words_say(
+    tmp_path: Path, mysql_server: Server, database: str, shop: MySql
+) -> None:
+    mysql_server.run(
+        "CREATE TABLE t (id INT PRIMARY KEY, n INT NOT NULL, d DECIMAL(8,2) NOT NULL)",
+        "INSERT INTO t VALUES (1, 7, 1.25)",
+        database=database,
+    )
+    late = "INSERT INTO t VALUES (4, 8, 1)"  # its schema is old when it is read
+    catalog = pm.connect(tmp_path)
+    words = ["to-nullable", "decimal-no-change", "allow-non-string-to-string"]
+    source = shop.database(database, type_mapping=words)
+    job = catalog.ingest(source, into="ods", name="j", max_dead=1, options={"bucket": 1})
+    job.run()
+    mysql_server.run(
+        late,
+        "ALTER TABLE t MODIFY d DECIMAL(12,2) NOT NULL, MODIFY n VARCHAR(9) NOT NULL",
+        "INSERT INTO t VALUES (2, 'seven', 2.5), (3, 'large', 123456789.5)",
+        database=database,
+    )
+    job.run()
+
+    table = catalog.table("ods.t")
+    types = [format_type(field.type) for field in table.schema.fields]
+    assert types == ["INT NOT NULL", "VARCHAR(9)", "DECIMAL(8, 2)"]
+    rows = sorted(tuple(row.values()) for row in table.scan().to_arrow().to_pylist())
+    assert rows == [
+        (1, "7", Decimal("1.25")),
+        (2, "seven", Decimal("2.50")),
+        (4, "8", Decimal("1.00")),
+    ]
+    assert any("keeps DECIMAL(8, 2)" in event.text for event in job.events)
+    plain = catalog.ingest(shop.database(database), into="plain", name="plain")
+    assert "DECIMAL(12, 2) NOT NULL" in str(plain.plan())
+
+
 def test_what_cannot_be_read_is_refused_by_name(
     mysql_server: Server, database: str, shop: MySql
 ) -> None:
@@ -331,8 +421,8 @@ def test_what_cannot_be_read_is_refused_by_name(
     assert refused.pop(f"{database}.a") is None
     assert all(refused.values())
     assert "engine MEMORY" in str(refused[f"{database}.m2"])
-    with pytest.raises(UnsupportedError, match="to-string"):
-        shop.database(database, type_mapping=["to-string"])
+    with pytest.raises(UnsupportedError, match=r"type_mapping = 'to-text' of MySQL.*to-string"):
+        shop.database(database, type_mapping=["to-text"])
     mysql_server.run(f"CREATE TABLE {database}.z (id INT PRIMARY KEY, ts TIMESTAMP)")
     no_zone = pm.mysql(
         port=mysql_server.port, user=shop.login.user, password_env=shop.login.password_env

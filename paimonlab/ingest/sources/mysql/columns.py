@@ -30,6 +30,7 @@ TIMESTAMP_AS_LTZ = "timestamp-as-ltz"
 
 MAPPINGS = (
     "tinyint1-not-bool",
+    "to-string",
     "char-to-string",
     "longtext-to-bytes",
     "bigint-unsigned-to-bigint",
@@ -172,6 +173,18 @@ def _column(column: ColumnInfo, mapping: frozenset[str]) -> SourceColumn:
         comment=column.comment,
         default_value=default_of(source, column.default, kind),
     )
+
+
+def read_type(column: ColumnInfo, kind: DataType) -> DataType:
+    """Return the type by which values are read that become another: with ``to-string`` texts."""
+    if not _is_text(kind):
+        return kind
+    natural = _column(column, frozenset(("tinyint1-not-bool",))).type
+    return kind if _is_text(natural) else natural
+
+
+def _is_text(kind: DataType) -> bool:
+    return isinstance(kind, AtomicType) and kind.root in (TypeRoot.CHAR, TypeRoot.VARCHAR)
 
 
 def default_of(source: MySqlType, text: str | None, kind: DataType) -> str | None:

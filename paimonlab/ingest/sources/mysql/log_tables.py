@@ -9,10 +9,17 @@ from paimonlab.errors import UnsupportedError
 from paimonlab.ingest.changes import SourceSchema
 from paimonlab.ingest.formats.geometry import MYSQL_SHAPES
 from paimonlab.ingest.sources.mysql.charsets import BINARY, LONGEST, decoded_one
-from paimonlab.ingest.sources.mysql.columns import ColumnInfo, TableInfo, is_told, schema_of
+from paimonlab.ingest.sources.mysql.columns import (
+    ColumnInfo,
+    TableInfo,
+    is_told,
+    read_type,
+    schema_of,
+)
 from paimonlab.ingest.sources.mysql.events import LogColumn, LogTable, LogType
 from paimonlab.ingest.sources.mysql.log_values import Decode, Setting, decoder
 from paimonlab.ingest.sources.mysql.row_images import Layout, layout_of
+from paimonlab.ingest.sources.mysql.values_as_text import as_texts
 
 _NAMES = {
     LogType.TINY: "tinyint",
@@ -168,7 +175,9 @@ def table_rows(
     for column, told, target in zip(table.columns, info.columns, found.columns, strict=True):
         setting = Setting(zone=zone, charset=charsets.of(column), declared=told.type)
         try:
-            decoders.append(decoder(column, target.type, setting))
+            kind = read_type(told, target.type)
+            decode = decoder(column, kind, setting)
+            decoders.append(decode if kind is target.type else as_texts(decode, kind, told.type))
         except UnsupportedError as error:
             raise UnsupportedError(f"{table.name}: {error.feature}", error.reason) from None
     layouts = tuple(map(layout_of, table.columns))

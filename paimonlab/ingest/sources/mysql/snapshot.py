@@ -21,13 +21,14 @@ from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import SourceError
 from paimonlab.ingest.changes import Boundary, Event, Phase, RowChanges, SourceSchema, no_rows
 from paimonlab.ingest.sources.mysql.batches import Batch
-from paimonlab.ingest.sources.mysql.columns import TableInfo
+from paimonlab.ingest.sources.mysql.columns import TableInfo, read_type
 from paimonlab.ingest.sources.mysql.connection import Connection
 from paimonlab.ingest.sources.mysql.log_values import Values
 from paimonlab.ingest.sources.mysql.positions import Place, Position, ReadRows
 from paimonlab.ingest.sources.mysql.snapshot_values import reader, selected
 from paimonlab.ingest.sources.mysql.spans import Places
 from paimonlab.ingest.sources.mysql.text_rows import text_columns
+from paimonlab.ingest.sources.mysql.values_as_text import as_texts
 from paimonlab.ingest.sources.mysql.wire import Packets
 from paimonlab.ingest.sources.silence import Silence
 from paimonlab.spec.types.data_types import AtomicType, TypeRoot
@@ -117,10 +118,11 @@ class TableReading:
         done = self.position.read.get(self.info.name, ())
         last = done[-1].up_to if done else None
         statement = self._statement(key, last)
-        readers = [
-            reader(told.type, column.type, self.zone)
-            for told, column in zip(self.info.columns, self.schema.columns, strict=True)
-        ]
+        readers = []
+        for told, column in zip(self.info.columns, self.schema.columns, strict=True):
+            kind = read_type(told, column.type)
+            read = reader(told.type, kind, self.zone)
+            readers.append(read if kind is column.type else as_texts(read, kind, told.type))
         silence = Silence(self.connection.name, self._doing)
         for found in self._rows(statement):
             if found is None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Generator, Iterator, Mapping, 
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
-from paimonlab.errors import SourceError, UnsupportedError
+from paimonlab.errors import SourceError
 from paimonlab.ingest.changes import (
     Boundary,
     Event,
@@ -49,6 +49,7 @@ from paimonlab.ingest.sources.mysql.snapshot import Moment, TableReading
 from paimonlab.ingest.sources.mysql.stream import Stream
 from paimonlab.ingest.sources.mysql.table_changes import PASSED_OVER, TableChanges
 from paimonlab.ingest.sources.mysql.zones import zone_of
+from paimonlab.ingest.type_words import checked_words, of_tables
 from paimonlab.spec.types.data_types import DataType
 from paimonlab.spec.types.text import parse_type
 
@@ -86,9 +87,10 @@ class MySql:
             the rows there are, and the end; or a place of the log,
             ``{"file": "binlog.000007", "pos": 4}``. A job that runs again goes on where it was.
         type_mapping
-            As Paimon's actions have it: ``tinyint1-not-bool``, ``char-to-string``,
-            ``longtext-to-bytes``, ``bigint-unsigned-to-bigint``; and ``timestamp-as-ltz``, by which
-            TIMESTAMP stays an instant.
+            As Paimon's actions have it: ``tinyint1-not-bool``, ``to-string``, ``char-to-string``,
+            ``longtext-to-bytes``, ``bigint-unsigned-to-bigint``, ``to-nullable``,
+            ``decimal-no-change``, ``allow-non-string-to-string``; and ``timestamp-as-ltz``, by
+            which TIMESTAMP stays an instant.
         cascades
             Of tables with a foreign key by which the server changes rows, which its log does not
             have (``ON DELETE CASCADE``): ``refuse``; ``ignore``: those changes go unseen.
@@ -102,11 +104,6 @@ class MySql:
         """
         if not patterns:
             raise ValueError(r"give the tables: tables(r'shop\.orders')")
-        unknown = [name for name in type_mapping if name not in MAPPINGS]
-        if unknown:
-            raise UnsupportedError(
-                f"type_mapping {unknown[0]!r} of MySQL", f"there are {', '.join(MAPPINGS)}"
-            )
         if isinstance(start, str) and start not in _STARTS:
             raise ValueError(f"start = {start!r}: it is {', '.join(_STARTS)} or a place of the log")
         if cascades not in ("refuse", "ignore"):
@@ -116,7 +113,7 @@ class MySql:
             patterns=tuple(map(_pattern, patterns)),
             excluding=None if excluding is None else _pattern(excluding),
             start=start if isinstance(start, str) else dict(start),
-            mapping=frozenset(type_mapping),
+            mapping=checked_words(type_mapping, MAPPINGS, "MySQL"),
             cascades=cascades,
         )
 
@@ -230,6 +227,11 @@ class MySqlSource:
         """The server and the tables."""
         shown = "|".join(pattern.pattern for pattern in self.patterns)
         return f"{self.server.login.name} {shown}"
+
+    @property
+    def table_mapping(self) -> frozenset[str]:
+        """What was told of tables by ``type_mapping``."""
+        return of_tables(self.mapping)
 
     @property
     def metadata_types(self) -> Mapping[str, DataType]:

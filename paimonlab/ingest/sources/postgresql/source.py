@@ -22,6 +22,7 @@ from paimonlab.ingest.sources.postgresql.reading import Reading
 from paimonlab.ingest.sources.postgresql.relations import layout_of
 from paimonlab.ingest.sources.postgresql.settings import Settings
 from paimonlab.ingest.sources.postgresql.types import Rules
+from paimonlab.ingest.type_words import of_tables
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.types.data_types import DataType
 
@@ -68,7 +69,8 @@ class Postgres:
         type_mapping
             ``to-string``: all columns become STRING; ``char-to-string``: those of limited length
             do; ``special-to-null``: NaN and infinity of numbers, dates and times become null. Else
-            such rows are dead letters.
+            such rows are dead letters. ``to-nullable``, ``decimal-no-change``,
+            ``allow-non-string-to-string``: as Paimon's actions have it.
         as_text
             Regular expressions that match the whole of ``schema.table.column``: such columns become
             STRING, as PostgreSQL prints their values.
@@ -169,6 +171,11 @@ class PostgresSource:
     def name(self) -> str:
         """The server, the database and the tables."""
         return self._settings.name
+
+    @property
+    def table_mapping(self) -> frozenset[str]:
+        """What was told of tables by ``type_mapping``."""
+        return of_tables(self._settings.rules.type_mapping)
 
     @property
     def metadata_types(self) -> Mapping[str, DataType]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from paimonlab.errors import UnsupportedError, close_matches
+from paimonlab.ingest.type_words import checked_words
 from paimonlab.spec.types.data_types import ArrayType, AtomicType, DataType, TypeRoot
 from paimonlab.spec.types.text import parse_type
 
@@ -92,12 +92,7 @@ class Rules:
     """Says of ``schema.table.column`` whether it becomes STRING."""
 
     def __post_init__(self) -> None:
-        for word in sorted(self.type_mapping):
-            if word not in TYPE_MAPPINGS:
-                close = close_matches(word, TYPE_MAPPINGS)
-                raise UnsupportedError(
-                    f"type_mapping = {word!r}", f"it has {', '.join(TYPE_MAPPINGS)}.{close}"
-                )
+        checked_words(self.type_mapping, TYPE_MAPPINGS, "PostgreSQL")
 
 
 def kind_of(
