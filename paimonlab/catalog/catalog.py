@@ -503,8 +503,9 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
         source
             A table of pyiceberg or a ``deltalake.DeltaTable``, read at its current snapshot or
             version; the local folder of one, of Iceberg with ``metadata/version-hint.text`` or
-            its file ``….metadata.json``; or a local folder of CSV or JSON files (an object a
-            line), which may have folders of partitions, ``dt=2026-01-01``.
+            its file ``….metadata.json``; or a folder of CSV or JSON files (an object a line),
+            local or in the store of the warehouse, which may have folders of partitions,
+            ``dt=2026-01-01``.
         target
             ``database.table``. Is made if it is not there; else it must have these columns and
             keys, and no rows but those of an earlier migration of the same source, which are

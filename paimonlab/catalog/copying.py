@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from paimonlab.progress import Progress
     from paimonlab.spec.snapshot import Snapshot
     from paimonlab.spec.types.data_types import DataField, DataType
+    from paimonlab.storage import FileIO
     from paimonlab.table.reading.scan import Scan
     from paimonlab.table.system import SystemTable
     from paimonlab.table.table import Table
@@ -39,6 +40,11 @@ if TYPE_CHECKING:
 
 class CopyingCatalog(Protocol):
     """What is asked of a catalog that tables are copied from or to; see `Catalog`."""
+
+    @property
+    def file_io(self) -> FileIO:
+        """The store of the warehouse."""
+        ...
 
     def databases(self) -> list[str]:
         """Names of the databases."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.formats.foreign_files import footer_of
 from paimonlab.spec.partitions.folders import unescape
-from paimonlab.storage import FileIO
+from paimonlab.storage import FileIO, FileStatus
 
 if TYPE_CHECKING:
     from paimonlab.progress import Progress
@@ -68,11 +68,12 @@ def read_folder(io: FileIO, folder: str, progress: Progress | None = None) -> Fo
     CorruptDataError
         If a file is damaged.
     """
-    listed = sorted(partition_files(io, folder, ()), key=lambda one: one[0])
+    listed = sorted(partition_files(io, folder, ()), key=lambda one: one[0].path)
     keys: tuple[str, ...] | None = None
     schema, origin = pa.schema([]), ""
     files = []
-    for number, (path, size_bytes, parts) in enumerate(listed):
+    for number, (status, parts) in enumerate(listed):
+        path = status.path
         names = tuple(name for name, _ in parts)
         if keys is None:
             keys = names
@@ -91,7 +92,7 @@ def read_folder(io: FileIO, folder: str, progress: Progress | None = None) -> Fo
                 path=path,
                 file_format=footer.format,
                 partition=tuple(value for _, value in parts),
-                size_bytes=size_bytes,
+                size_bytes=status.size_bytes,
                 row_count=footer.row_count,
                 plain_nanos=footer.plain_nanos,
             )
@@ -143,13 +144,13 @@ def joined(
 Parts = tuple[tuple[str, str | None], ...]
 
 
-def partition_files(io: FileIO, folder: str, parts: Parts) -> Iterator[tuple[str, int, Parts]]:
+def partition_files(io: FileIO, folder: str, parts: Parts) -> Iterator[tuple[FileStatus, Parts]]:
     """Find the files of a folder and of the folders of partitions below it.
 
     Yields
     ------
     tuple
-        Path, size in bytes, and names and texts of the partition.
+        The file, and names and texts of its partition.
 
     Raises
     ------
@@ -161,7 +162,7 @@ def partition_files(io: FileIO, folder: str, parts: Parts) -> Iterator[tuple[str
         if name.startswith(("_", ".")) or status.is_linked:
             continue
         if not status.is_directory:
-            yield status.path, status.size_bytes, parts
+            yield status, parts
             continue
         key, equals, text = name.partition("=")
         if not equals:

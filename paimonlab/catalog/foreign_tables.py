@@ -16,6 +16,7 @@ import pyarrow as pa
 from paimonlab.catalog.text_folders import TextFolder
 from paimonlab.errors import DataError, UnsupportedError
 from paimonlab.spec.external_paths import folder_of, scheme_of
+from paimonlab.storage import FileIO
 
 RowsPart: TypeAlias = Callable[[], Iterable[pa.RecordBatch]]
 """Reads some rows of a table, with the columns of the others; picklable."""
@@ -68,7 +69,7 @@ class ForeignTable(Protocol):
         ...
 
 
-def foreign_table(source: Any) -> ForeignTable:
+def foreign_table(source: Any, io: FileIO | None = None) -> ForeignTable:
     """Return what a migration asks of a table of another library.
 
     Parameters
@@ -76,6 +77,8 @@ def foreign_table(source: Any) -> ForeignTable:
     source
         A ``pyiceberg.table.Table`` or a ``deltalake.DeltaTable``, which is read at its version; or
         a folder of one of these, or of CSV or JSON files.
+    io
+        The store of the warehouse, in which such files may be.
 
     Raises
     ------
@@ -83,7 +86,7 @@ def foreign_table(source: Any) -> ForeignTable:
         If it is none of them.
     """
     if isinstance(source, str | os.PathLike):
-        source = _in_folder(os.fspath(source))
+        source = _in_folder(os.fspath(source), io)
     if isinstance(source, TextFolder):
         return source
     for kind in type(source).__mro__:
@@ -99,8 +102,10 @@ def foreign_table(source: Any) -> ForeignTable:
     )
 
 
-def _in_folder(place: str) -> Any:
+def _in_folder(place: str, io: FileIO | None) -> Any:
     """Open what a folder, or a file of Iceberg's metadata, has."""
+    if scheme_of(place) not in ("", "file"):
+        return _in_store(place, io)
     folder = Path(folder_of(place) if scheme_of(place) == "file" else place)
     if (folder / "_delta_log").is_dir():
         return open_delta(str(folder))
@@ -114,6 +119,17 @@ def _in_folder(place: str) -> Any:
             f"catalog.load_table(…) returns, or the file metadata/….{_METADATA.lstrip('.')}",
         )
     return TextFolder(place)
+
+
+def _in_store(place: str, io: FileIO | None) -> Any:
+    names = set() if io is None else set(io.within(place).list_names(place))
+    if place.endswith(_METADATA) or names & {"_delta_log", "metadata"}:
+        raise UnsupportedError(
+            f"migrating the table at {place} by its name",
+            "give the table that its own library opens with the keys of the store: "
+            "deltalake.DeltaTable(…), or pyiceberg's catalog.load_table(…)",
+        )
+    return TextFolder(place, io=io)
 
 
 class _IcebergTable:

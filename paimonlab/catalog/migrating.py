@@ -41,6 +41,7 @@ from paimonlab.errors import (
     CorruptMetadataError,
     PostCommitError,
     SchemaError,
+    SnapshotNotFoundError,
     UnsupportedError,
 )
 from paimonlab.formats.foreign_files import rows_of
@@ -55,13 +56,18 @@ from paimonlab.spec.options.given import OptionValue
 from paimonlab.spec.partitions.folders import PartitionOptions, bucket_path, partition_paths
 from paimonlab.spec.row_digest import RowDigest
 from paimonlab.spec.schema.definition import Schema
+from paimonlab.spec.snapshot import CommitKind
 from paimonlab.spec.types.arrow import arrow_schema
 from paimonlab.spec.types.data_types import DataType, with_nullable
 from paimonlab.spec.types.text import format_type
 from paimonlab.storage import FileIO, join
 from paimonlab.table.committing.failures import files_deleted_on_failure
 from paimonlab.table.inside import definition_of, store_of, writable
-from paimonlab.table.writing.by_workers import digest_of_scan, write_by_workers
+from paimonlab.table.writing.by_workers import (
+    digest_by_workers,
+    digest_of_added,
+    write_by_workers,
+)
 from paimonlab.workers import Workers, side_by_side
 
 if TYPE_CHECKING:
@@ -122,7 +128,7 @@ class FolderMigration:
     """What was committed; None: nothing, or it was a dry run."""
     is_compared: bool = False
     """Whether copies were read again, and have the bytes of the files; or, where rows were written
-    anew into a table without others, the rows of the files."""
+    anew, whether those that were added are the rows of the files."""
     is_dry_run: bool = False
 
     @property
@@ -519,31 +525,69 @@ def _written_anew(
             catalog.drop_table(table.name)
         raise
     # Whoever ends this finds by the plan that the rows are there.
-    is_compared = _compared(table, snapshot, rows, plan, workers)
+    is_compared = _compared(table, snapshot, rows, plan, migration, workers)
     store.file_io.delete(_plan_path(table))
     return replace(migration, snapshot=snapshot, is_compared=is_compared)
 
 
 def _compared(
-    table: Table, snapshot: Snapshot | None, rows: RowDigest | None, plan: _Plan, workers: Workers
+    table: Table,
+    snapshot: Snapshot | None,
+    rows: RowDigest | None,
+    plan: _Plan,
+    migration: FolderMigration,
+    workers: Workers,
 ) -> bool:
-    """Compare rows that were written now into a table that had none before; else False.
+    """Compare the rows that were added with those of the files, whatever else the table has.
+
+    Parameters
+    ----------
+    rows
+        Those that were read; None: a process that died did that, so they are read again.
+
+    Returns
+    -------
+    bool
+        False if there are none, or if files are not as they were any more.
 
     Raises
     ------
     CorruptDataError
         If they differ.
     """
-    if snapshot is None or rows is None or snapshot.total_record_count != rows.rows:
+    added = None if snapshot is None else _addition(table, snapshot)
+    if added is None:
         return False
-    scan = table.scan(snapshot=snapshot.id)
-    there = digest_of_scan(scan, workers=workers, what=f"comparing {table.name}")
+    what = f"comparing {table.name}"
+    if rows is None:
+        try:
+            jobs, read = _reading(table, plan, migration)
+            for file, _ in jobs:
+                _check_unchanged(read.io, file)
+        except CorruptDataError:
+            return False
+        types = [field.type for field in table.schema.fields]
+        rows = digest_by_workers(jobs, read, types, workers=workers, what=what)
+    there = digest_of_added(
+        definition_of(table), store_of(table), added, workers=workers, what=what
+    )
     if there != rows:
         raise CorruptDataError(
             store_of(table).layout.table_path,
-            f"{table.name} has {there.rows:,} rows that are not the {rows.rows:,} of {plan.source}",
+            f"{table.name} got {there.rows:,} rows that are not the {rows.rows:,} of {plan.source}",
         )
     return True
+
+
+def _addition(table: Table, last: Snapshot) -> Snapshot | None:
+    """Return the snapshot that added the rows of a commit: compaction may have made one more."""
+    found = last
+    try:
+        while (found.commit_user, found.commit_kind) != (last.commit_user, CommitKind.APPEND):
+            found = store_of(table).snapshots.get(found.id - 1)
+    except SnapshotNotFoundError:  # it expired
+        return None
+    return found
 
 
 def _committed(table: Table, plan: _Plan) -> Snapshot | None:
@@ -593,18 +637,14 @@ def _rows_committed_by(
         table: Table, plan: _Plan, migration: FolderMigration, progress: Progress | None
     ) -> tuple[Snapshot | None, RowDigest]:
         definition, store = writable(table)
-        schema = arrow_schema(table.schema.fields)
-        values = partition_values(table, plan.files)
+        jobs, read = _reading(table, plan, migration)
         more = counting(progress, len(plan.files), "files")
         written = write_by_workers(
             definition,
             store,
-            [
-                (file, dict(zip(migration.partition_keys, one, strict=True)))
-                for file, one in zip(plan.files, values, strict=True)
-            ],
-            _Rows(_reaching(store.file_io.within(plan.source), plan.files), schema),
-            schema.names,
+            jobs,
+            read,
+            read.schema.names,
             workers=workers,
             what=f"migrating {plan.source}",
             user=plan.user,
@@ -616,6 +656,19 @@ def _rows_committed_by(
         return landed, written.rows
 
     return commit
+
+
+def _reading(
+    table: Table, plan: _Plan, migration: FolderMigration
+) -> tuple[list[tuple[PlannedFile, Mapping[str, pa.Scalar]]], _Rows]:
+    """Return the files with the values of their folders, and what reads the rows of each."""
+    values = partition_values(table, plan.files)
+    jobs: list[tuple[PlannedFile, Mapping[str, pa.Scalar]]] = [
+        (file, dict(zip(migration.partition_keys, one, strict=True)))
+        for file, one in zip(plan.files, values, strict=True)
+    ]
+    io = _reaching(store_of(table).file_io.within(plan.source), plan.files)
+    return jobs, _Rows(io, arrow_schema(table.schema.fields))
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,7 @@ def migrate_table(  # noqa: PLR0913 - as the verb of the catalog
 
     What is read, written and compared by ``workers`` is divided by the files of the source.
     """
-    found = foreign_table(source)
+    found = foreign_table(source, catalog.file_io)
     types = _types(found, primary_keys)
     keys = tuple(found.partition_keys if partition_keys is None else partition_keys)
     is_new = not catalog.has_table(target)

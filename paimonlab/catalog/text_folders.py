@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -23,7 +24,7 @@ from paimonlab.spec.external_paths import folder_of, scheme_of
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.data_types import DataType
 from paimonlab.spec.types.text import parse_type
-from paimonlab.storage import LocalFileIO
+from paimonlab.storage import FileIO, LocalFileIO
 
 _FORMATS = ("csv", "json")
 
@@ -34,7 +35,10 @@ class TextFolder:
     Parameters
     ----------
     folder
-        On a local disk. Names that begin with ``_`` or ``.`` are left out.
+        On a local disk, or in the store of ``io``. Names that begin with ``_`` or ``.`` are left
+        out.
+    io
+        The store of the warehouse; None: folders of the local disk alone are read.
     kind
         ``csv`` or ``json``, which all files must be; None: either.
     types
@@ -45,7 +49,7 @@ class TextFolder:
     Raises
     ------
     UnsupportedError
-        If it is in a store, or has files of another kind.
+        If it is in another store, or has files of another kind.
     SchemaError
         If files differ in the type of a column, or there are none.
     DataError
@@ -56,37 +60,53 @@ class TextFolder:
         self,
         folder: str | os.PathLike[str],
         *,
+        io: FileIO | None = None,
         kind: str | None = None,
         types: Mapping[str, str] | None = None,
         delimiter: str | None = None,
     ) -> None:
         place = os.fspath(folder)
-        if scheme_of(place) not in ("", "file"):
-            raise UnsupportedError(
-                f"migrating files of texts in {place}",
-                "copy them to a local folder; files of Parquet and ORC may be in a store",
-            )
-        self._folder = folder_of(place if scheme_of(place) else str(Path(place).absolute()))
-        found = sorted(partition_files(LocalFileIO(), self._folder, ()), key=lambda one: one[0])
+        self._is_local = scheme_of(place) in ("", "file")
+        if self._is_local:
+            self._folder = folder_of(place if scheme_of(place) else str(Path(place).absolute()))
+            io = LocalFileIO()
+        else:
+            self._folder = place.rstrip("/")
+            if io is None or isinstance(io, LocalFileIO):
+                raise UnsupportedError(
+                    f"migrating files of texts in {place}",
+                    "the warehouse is not in that store: copy them to it, or to a local folder",
+                )
+            io = io.within(self._folder)
+        found = sorted(partition_files(io, self._folder, ()), key=lambda one: one[0].path)
         if not found:
             raise SchemaError(f"{self._folder} has no CSV or JSON files")
-        self._keys = tuple(key for key, _ in found[0][2])
+        self._keys = tuple(key for key, _ in found[0][1])
+        self._statuses = [status for status, _ in found]
         self._files = [
             FolderFile(
-                path=path,
-                file_format=_format(path),
+                path=status.path,
+                file_format=_format(status.path),
                 partition=tuple(value for _, value in parts),
-                size_bytes=size_bytes,
+                size_bytes=status.size_bytes,
                 row_count=0,
             )
-            for path, size_bytes, parts in found
+            for status, parts in found
         ]
-        for path, _, parts in found:
+        for path, parts in ((status.path, parts) for status, parts in found):
             if tuple(key for key, _ in parts) != self._keys:
                 raise SchemaError(f"{path} is in a folder of other partition columns than the rest")
             if kind is not None and _format(path) != kind:
                 raise SchemaError(f"{path} is {_format(path)}, not {kind}")
-        self._sources = [SourceFile(one.path, _format(one.path), delimiter) for one in self._files]
+        self._sources = [
+            SourceFile(
+                one.path,
+                _format(one.path),
+                delimiter,
+                None if self._is_local else _Opening(io, one.path, one.size_bytes),
+            )
+            for one in self._files
+        ]
         given = dict(types or {})
         self._partition_types = partition_types_of(
             self._keys, self._files, {key: given.pop(key) for key in self._keys if key in given}
@@ -105,12 +125,14 @@ class TextFolder:
 
     @property
     def state(self) -> str:
-        """Names the files as they are: their sizes and when they were written."""
+        """Names the files as they are: their sizes and when they were written.
+
+        Stores say that to the millisecond or, as S3, to the second.
+        """
         digest = hashlib.sha256(repr(self.schema).encode())
-        for one in self._files:
-            digest.update(
-                f"{one.path} {one.size_bytes} {Path(one.path).stat().st_mtime_ns}\n".encode()
-            )
+        for one in self._statuses:
+            written = Path(one.path).stat().st_mtime_ns if self._is_local else one.modified_millis
+            digest.update(f"{one.path} {one.size_bytes} {written}\n".encode())
         return f"{self.table_id} {digest.hexdigest()[:32]}"
 
     @property
@@ -183,6 +205,18 @@ class TextFolder:
         return pa.schema(
             (name, pa.string() if pa.types.is_null(kind) else kind) for name, kind in fields.items()
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """Opens a file of a store; picklable."""
+
+    io: FileIO
+    path: str
+    size_bytes: int
+
+    def __call__(self) -> pa.NativeFile:
+        return self.io.open_input(self.path, size_bytes=self.size_bytes)
 
 
 def _rows_of(

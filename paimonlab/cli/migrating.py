@@ -184,7 +184,7 @@ def migrate(
                 )
                 return _of_folder(kind, done)
             written = catalog.migrate_table(
-                opened(),
+                opened(catalog),
                 name,
                 primary_keys=chosen["primary_keys"] or (),
                 partition_keys=chosen["partition_keys"],
@@ -256,20 +256,21 @@ def _check_fits(kind: Kind, chosen: Mapping[str, Any]) -> None:
 
 def _opener(
     kind: Kind, source: str, iceberg_catalog: str | None, chosen: Mapping[str, Any]
-) -> Callable[[], Any]:
+) -> Callable[[Catalog], Any]:
     """Return what opens a source whose rows are read."""
     if kind in _TEXTS:
-        return lambda: _texts(source, kind, chosen)
+        return lambda catalog: _texts(catalog, source, kind, chosen)
     if kind == "delta":
-        return lambda: _delta(source)
-    return lambda: _iceberg(source, iceberg_catalog)
+        return lambda _: _delta(source)
+    return lambda _: _iceberg(source, iceberg_catalog)
 
 
-def _texts(source: str, kind: Kind, chosen: Mapping[str, Any]) -> Any:
+def _texts(catalog: Catalog, source: str, kind: Kind, chosen: Mapping[str, Any]) -> Any:
     from paimonlab.catalog.text_folders import TextFolder  # noqa: PLC0415 - loads readers of texts
 
     return TextFolder(
         cli.opening.place_of(source),
+        io=catalog.file_io,
         kind=kind,
         types=dict(chosen["types"]),
         delimiter=chosen["delimiter"],

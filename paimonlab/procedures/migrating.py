@@ -79,7 +79,7 @@ def _written_anew(
     partition = keys["partition"]
     done = catalogs.migrating_tables.migrate_table(
         call.catalog,
-        _source(source_type, call.required_text("table")),
+        _source(call, source_type, call.required_text("table")),
         call.table_name("target_table"),
         primary_keys=_names(keys["primary-key"] or ""),
         partition_keys=None if partition is None else _names(partition),
@@ -94,12 +94,12 @@ def _written_anew(
     return DONE
 
 
-def _source(source_type: str, place: str) -> Any:
+def _source(call: Invocation, source_type: str, place: str) -> Any:
     if source_type == "delta":
         return catalogs.foreign_tables.open_delta(place)
     if source_type == "iceberg":
         return catalogs.foreign_tables.open_iceberg(place)
-    return catalogs.text_folders.TextFolder(place, kind=source_type)
+    return catalogs.text_folders.TextFolder(place, io=call.catalog.file_io, kind=source_type)
 
 
 def _names(text: str) -> list[str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
@@ -18,6 +19,7 @@ import paimonlab as pl
 from paimonlab import dbapi
 from paimonlab.catalog import migrating
 from paimonlab.errors import CorruptDataError, SchemaError, UnsupportedError
+from paimonlab.read.changed_rows import read_change_split
 from paimonlab.storage import FileIO
 from paimonlab.workers import Workers, side_by_side
 from tests.catalog.pickling_workers import PicklingWorkers
@@ -349,11 +351,33 @@ def test_rows_are_there_once_where_comparing_them_was_ended(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as ended:
-        ended.setattr(migrating, "digest_of_scan", end)
+        ended.setattr(migrating, "digest_of_added", end)
         with pytest.raises(KeyboardInterrupt):
             catalog.migrate_folder(str(partitions), "db.t")
 
     done = catalog.migrate_folder(str(partitions), "db.t")
 
-    assert (done.is_resumed, done.is_compared) == (True, False)
+    assert (done.is_resumed, done.is_compared) == (True, True)
     assert rows_of(catalog.table("db.t")) == expected
+
+
+@pytest.mark.parametrize("workers", [side_by_side, PicklingWorkers()])
+def test_rows_that_are_added_to_others_are_compared_one_by_one(
+    catalog: pl.Catalog, partitions: Path, monkeypatch: pytest.MonkeyPatch, workers: Workers
+) -> None:
+    """One that the writer made another of is found, though there are as many."""
+    buckets = {"bucket": "2", "bucket-key": "a"}
+    migrating.migrate_folder(catalog, str(partitions), "db.t", workers=workers, options=buckets)
+    assert migrating.migrate_folder(catalog, str(partitions), "db.t", workers=workers).is_compared
+
+    def changed(*args: Any) -> Iterator[pa.RecordBatch]:
+        for batch in read_change_split(*args):
+            yield batch.set_column(1, batch.schema.field(1), pc.negate(batch["a"]))
+
+    with monkeypatch.context() as patched:
+        patched.setattr("paimonlab.table.writing.by_workers.read_change_split", changed)
+        with pytest.raises(CorruptDataError, match="got 24 rows that are not the 24 of"):
+            migrating.migrate_folder(catalog, str(partitions), "db.t", workers=workers)
+    done = migrating.migrate_folder(catalog, str(partitions), "db.t", workers=workers)
+    assert (done.is_resumed, done.is_compared) == (True, True)
+    assert rows_of(catalog.table("db.t")) == sorted(3 * read(partitions), key=repr)

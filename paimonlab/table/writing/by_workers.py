@@ -18,8 +18,11 @@ import pyarrow as pa
 
 from paimonlab.arrow_values import arrow_array
 from paimonlab.compact.compaction import CompactPlan
+from paimonlab.read.changed_rows import read_change_split
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.splits import read_split
+from paimonlab.scan.change_splits import ChangeSplit
+from paimonlab.scan.changed_files import ChangeKind
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.binary_row.rows import hash_codes
 from paimonlab.spec.buckets.bucket import bucket_ids
@@ -27,6 +30,7 @@ from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.spec.row_digest import RowDigest
+from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.types.data_types import DataType
 from paimonlab.storage import FileIO
 from paimonlab.table.compacting.due import compacts
@@ -34,6 +38,8 @@ from paimonlab.table.compacting.live_buckets import bucket_of
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.plans.compact import compact_plan
 from paimonlab.table.plans.write import write_plan
+from paimonlab.table.reading.changes import Changes
+from paimonlab.table.reading.incremental import ChangeRange
 from paimonlab.table.reading.scan import Scan
 from paimonlab.table.store import TableStore
 from paimonlab.workers import Divided, Workers, in_parts
@@ -175,6 +181,46 @@ def digest_of_scan(scan: Scan, *, workers: Workers, what: str) -> RowDigest:
         workers=workers,
         what=what,
     )
+
+
+def digest_of_added(
+    definition: TableDefinition,
+    store: TableStore,
+    snapshot: Snapshot,
+    *,
+    workers: Workers,
+    what: str,
+) -> RowDigest:
+    """Let workers read the rows that a commit added to a table without keys."""
+    schema = definition.schema
+    added = Changes(
+        definition,
+        store,
+        ChangeRange(kind=ChangeKind.DELTA, snapshots=(snapshot,)),
+        schema,
+        tuple(field.name for field in schema.fields),
+        None,
+    )
+    return digest_by_workers(
+        added.splits,
+        _AddedRows(added.read_plan(), store.file_io),
+        [field.type for field in schema.fields],
+        workers=workers,
+        what=what,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _AddedRows:
+    """Reads the rows that a split has more; picklable."""
+
+    plan: ReadPlan
+    file_io: FileIO
+
+    def __call__(self, split: ChangeSplit) -> Iterator[pa.RecordBatch]:
+        """Read them, without their kind, which is that of new rows."""
+        for batch in read_change_split(split, self.plan, self.file_io):
+            yield batch.select(range(1, batch.num_columns))
 
 
 @dataclass(frozen=True, slots=True)
