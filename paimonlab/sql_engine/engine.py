@@ -27,7 +27,7 @@ from paimonlab.sql_engine.explaining import (
     explanation,
     plan_text,
 )
-from paimonlab.sql_engine.failures import NOT_PROVEN
+from paimonlab.sql_engine.failures import NOT_PROVEN, told
 from paimonlab.sql_engine.given import Given
 from paimonlab.sql_engine.kinds import STRING, IntervalType, Kind, VoidType, simple_type
 from paimonlab.sql_engine.listings import described, listing
@@ -342,7 +342,7 @@ def _watched(database: duckdb.DuckDBPyConnection, planned: Planned, progress: Pr
 
 
 def _explained(error: duckdb.Error, planned: Planned) -> PaimonError:
-    message = str(error).partition("\n")[0]
+    message = told(str(error).partition("\n")[0])
     kind, _, rest = message.partition(": ")
     if NOT_PROVEN in message:
         what = message.partition(NOT_PROVEN)[2].lstrip(": ")

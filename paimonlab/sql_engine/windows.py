@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from paimonlab.sql_engine import aggregates
 from paimonlab.sql_engine.aggregates import AGGREGATES, WINDOWS
-from paimonlab.sql_engine.failures import MAY_FAIL
+from paimonlab.sql_engine.failures import without_volatility
 from paimonlab.sql_engine.functions import moves
 from paimonlab.sql_engine.protocols import Translating
 from paimonlab.sql_engine.refusal import NotTranslatedError
@@ -20,8 +20,6 @@ _ENDED = frozenset({"first_value", "last_value", "first", "last"})
 _OF_KNOWN = _ENDED | {"lag", "lead", "nth_value"}
 _FRAMED = ("first_value", "last_value", "nth_value")
 _NO_FRAME = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
-
-_COMPUTED = "Compute it in a query in FROM, and name its column here"
 
 
 def over(translator: Translating, node: exp.Window) -> Value:
@@ -112,8 +110,7 @@ def _window(translator: Translating, node: exp.Window, function: str) -> tuple[s
         names.append("ORDER BY " + ", ".join(name for _, name in terms))
     elif function in WINDOWS:
         raise NotTranslatedError(f"{function}() without ORDER BY", function, written(function))
-    if any(MAY_FAIL in text for text in texts):
-        raise NotTranslatedError("a window of what may fail", "OVER", _COMPUTED)
+    texts = [without_volatility(text) for text in texts]
     frame, frame_name = _frame(node, function, has_order=order is not None)
     return " ".join([*texts, *frame]), " ".join([*names, *frame_name])
 
