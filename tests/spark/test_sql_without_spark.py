@@ -81,6 +81,11 @@ FOUND = (
         "FROM {t} GROUP BY s"
     ),
     "SELECT id, listagg(g, ',') OVER (PARTITION BY s ORDER BY id) FROM {t}",
+    (
+        "SELECT id, count(*) OVER (PARTITION BY lower(g), date_format(day, 'yy-MM') ORDER BY id), "
+        "rank() OVER (PARTITION BY try_cast(s AS TINYINT) ORDER BY upper(g) DESC, round(m, 1), id) "
+        "FROM {t}"
+    ),
 )
 """Queries that were answered otherwise once, or that are asked for most."""
 
