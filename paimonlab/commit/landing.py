@@ -118,14 +118,7 @@ class Landing:
             If it is not: nothing was committed.
         """
         written_millis = None if is_new_user else _written_millis(change)
-        history = CommitHistory(
-            self.snapshots,
-            self.table,
-            user=request.user,
-            identifier=request.identifier,
-            kind=change.kind,
-            after_id=after_id,
-        )
+        history = self._history(request, change, after_id)
         race = Race(self.table, self.options.retry)
         prepare = partial(
             Preparation,
@@ -147,12 +140,8 @@ class Landing:
                     preparation.discard()
                     return self._called_back(known)
                 self.strict.check(latest, request.user)
-                try:
-                    snapshot = preparation.after(
-                        latest, schema_id=next(schema_ids), time_millis=self.now_millis()
-                    )
-                except SnapshotExpiredError:  # others were so much faster that latest is gone
-                    preparation.discard_lists()
+                snapshot = self._prepared(preparation, latest, next(schema_ids))
+                if snapshot is None:
                     race.lost(latest.id + 1 if latest else FIRST_SNAPSHOT_ID)
                     continue
                 # Syncing is what takes time on disks; who has lost already need not do it.
@@ -180,6 +169,26 @@ class Landing:
             raise
         self.snapshots.landed(snapshot, latest)
         return self._called_back(self._landed(snapshot, preparation, race))
+
+    def _history(self, request: CommitRequest, change: Change, after_id: int) -> CommitHistory:
+        return CommitHistory(
+            self.snapshots,
+            self.table,
+            user=request.user,
+            identifier=request.identifier,
+            kind=change.kind,
+            after_id=after_id,
+        )
+
+    def _prepared(
+        self, preparation: Preparation, latest: Snapshot | None, schema_id: int
+    ) -> Snapshot | None:
+        """Make the snapshot; None: others were so much faster that ``latest`` is gone."""
+        try:
+            return preparation.after(latest, schema_id=schema_id, time_millis=self.now_millis())
+        except SnapshotExpiredError:
+            preparation.discard_lists()
+            return None
 
     def _bases(self, seen: Snapshot | None) -> Iterator[Snapshot | None]:
         """Yield what each attempt is built upon; the first may follow what was seen before.
