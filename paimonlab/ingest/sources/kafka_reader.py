@@ -59,6 +59,8 @@ _AGAIN_SECONDS = 2.0
 """After brokers did not answer."""
 _WAIT_SECONDS = 0.25
 """For messages, before a boundary says that there are none."""
+_RANGE_ATTEMPTS = 20
+"""For a partition to get a leader; each after `_WAIT_SECONDS`."""
 _CONTACT_SECONDS = 8.0
 _CLOSE_SECONDS = 1.0
 _SECOND = 1.0
@@ -109,6 +111,10 @@ class Brokers:
 
 class _UnansweredError(SourceError):
     """Brokers did not answer, or not yet; they may later."""
+
+
+class _NewPartitionError(_UnansweredError):
+    """A partition that the topic has is not known to the client yet: it was created just now."""
 
 
 def come_again(event: Event, tables: Collection[str]) -> Event | None:
@@ -231,10 +237,18 @@ class Reader:
         from confluent_kafka import TopicPartition  # noqa: PLC0415 - an extra
 
         asked = TopicPartition(*partition)
-        low, high = self._ask(
-            lambda: self.consumer.get_watermark_offsets(asked, timeout=_CONTACT_SECONDS)
-        )
-        return Range(low, high)
+        for attempt in range(_RANGE_ATTEMPTS):
+            try:
+                low, high = self._ask(
+                    lambda: self.consumer.get_watermark_offsets(asked, timeout=_CONTACT_SECONDS)
+                )
+            except _NewPartitionError:
+                if attempt == _RANGE_ATTEMPTS - 1:
+                    raise
+                time.sleep(_WAIT_SECONDS)
+            else:
+                return Range(low, high)
+        raise AssertionError("the last attempt returns or raises")
 
     def _ask(self, question: Callable[[], Any]) -> Any:
         from confluent_kafka import KafkaException  # noqa: PLC0415 - an extra
@@ -249,6 +263,8 @@ class Reader:
                 said._ALL_BROKERS_DOWN,  # noqa: SLF001
             )
             raised = _UnansweredError if is_loss else SourceError
+            if said.code() == said._UNKNOWN_PARTITION:  # noqa: SLF001
+                raised = _NewPartitionError
             raise raised(self._name, said.str()) from error
         self._last_answer = time.monotonic()
         return answer

@@ -113,6 +113,44 @@ def test_it_keeps_what_sources_promise(
     )
 
 
+class _NewPartitions:
+    """A consumer to which the partitions of a topic are unknown for a moment, as after creation."""
+
+    def __init__(self, consumer: Any) -> None:
+        self._consumer = consumer
+        self._asked = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._consumer, name)
+
+    def get_watermark_offsets(self, *given: Any, **told: Any) -> Any:
+        from confluent_kafka import KafkaError, KafkaException  # noqa: PLC0415 - an extra
+
+        self._asked += not told.get("cached", False)
+        if self._asked % 3 and not told.get("cached", False):
+            raise KafkaException(KafkaError(KafkaError._UNKNOWN_PARTITION))
+        return self._consumer.get_watermark_offsets(*given, **told)
+
+
+def test_partitions_that_are_new_are_waited_for(
+    kafka_broker: Broker, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_WAIT_SECONDS", 0.01)
+    kafka_broker.create(topic, 2)
+    kafka_broker.produce(topic, _rows(5))
+    source = _source(kafka_broker, topic)
+    made = source._reader
+
+    def reader() -> module.Reader:
+        found = made()
+        found.consumer = _NewPartitions(found.consumer)
+        return found
+
+    monkeypatch.setattr(source, "_reader", reader)
+    assert [*source.tables()] == ["d.t"]
+    assert _caught_up(source) == ([0, 1, 2, 3, 4], {topic: {"0": 5, "1": 0}})
+
+
 def test_rows_know_where_they_were(kafka_broker: Broker, topic: str) -> None:
     kafka_broker.create(topic)
     kafka_broker.produce(topic, [_row(1), b"oops", _row(3)], timestamp=1_700_000_000_123)
