@@ -318,6 +318,7 @@ _TEXTS = {
     "TIME(3)": ("'10:13:23.5'", "10:13:23.500"),
     "DATETIME": ("'2026-01-02 03:04:05'", "2026-01-02 03:04:05.000"),
     "DATETIME(4)": ("'2026-01-02 03:04:05.5'", "2026-01-02 03:04:05.500000"),
+    "TIMESTAMP(3) NULL": ("'2026-01-02 03:04:05.5'", "2026-01-02 03:04:05.500000"),
     "BIT(1)": ("b'1'", "true"),
     "BIT(9)": ("b'100000001'", "0000000100000001"),
     "ENUM('a','b')": ("'b'", "b"),
@@ -335,17 +336,21 @@ def test_all_types_become_texts_where_that_is_chosen(
     columns = ", ".join(f"c{place} {kind}" for place, kind in enumerate(_TEXTS))
     values = ", ".join(value for value, _ in _TEXTS.values())
     nulls = ", ".join(["NULL"] * len(_TEXTS))
+    zone = "SET time_zone = '+08:00'"  # as the job's
     mysql_server.run(
+        zone,
         f"CREATE TABLE t (id INT PRIMARY KEY, {columns}, b BINARY(2))",
         f"INSERT INTO t VALUES (1, {values}, 'ab'), (2, {nulls}, NULL)",
         database=database,
     )
     catalog = pm.connect(tmp_path)
-    source = shop.database(database, type_mapping=["to-string"])
+    source = shop.database(database, type_mapping=["to-string", "timestamp-as-ltz"])
     job = catalog.ingest(source, into="ods", name="j", max_dead=1, options={"bucket": 1})
     job.run()
     mysql_server.run(
-        f"INSERT INTO t VALUES (3, {values}, 'ab'), (4, {nulls}, x'ff00')", database=database
+        zone,
+        f"INSERT INTO t VALUES (3, {values}, 'ab'), (4, {nulls}, x'ff00')",
+        database=database,
     )
     job.run()
 

@@ -164,7 +164,7 @@ def _column(column: ColumnInfo, mapping: frozenset[str]) -> SourceColumn:
     source = mysql_type(column.type)
     found = mysql_column(column.name, column.type, mapping)
     kind: DataType = found.column.type
-    if source.name == "TIMESTAMP" and TIMESTAMP_AS_LTZ in mapping:
+    if source.name == "TIMESTAMP" and TIMESTAMP_AS_LTZ in mapping and not _is_text(kind):
         assert isinstance(kind, AtomicType), "a TIMESTAMP is one"
         kind = AtomicType(TypeRoot.TIMESTAMP_LTZ, precision=kind.precision)
     return replace(
