@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from paimonlab.storage.schemes import store_kind
 
 Result = TypeVar("Result")
+Other = TypeVar("Other")
 _AT_ONCE = 16
+
+
+def both(
+    path: str, question: Callable[[], Result], other: Callable[[], Other]
+) -> tuple[Result, Other]:
+    """Ask two questions whose answers differ in kind; see `asked_together`."""
+    questions: list[Callable[[], Any]] = [question, other]
+    answer, of_other = asked_together(path, questions)
+    return answer, of_other
 
 
 def asked_together(path: str, questions: Sequence[Callable[[], Result]]) -> list[Result]:

@@ -19,7 +19,8 @@ from paimonlab.arrow_values import arrow_array, arrow_scalar, numpy_values
 from paimonlab.errors import PaimonError
 from paimonlab.scan.live_files import in_real_buckets, live_entries
 from paimonlab.spec.manifests.manifest import NO_ENTRIES
-from paimonlab.spec.snapshot import CommitKind
+from paimonlab.spec.snapshot import CommitKind, Snapshot
+from paimonlab.storage.together import both
 from paimonlab.table.compacting.result import BucketCompaction
 from paimonlab.table.compacting.verb import planned_compaction
 from paimonlab.table.inside import definition_of, store_of
@@ -71,7 +72,7 @@ def _source(table: Table, chosen: int | None, count: int) -> CompactionSource:
     files = NO_ENTRIES if latest is None else in_real_buckets(live_entries(latest, store.manifests))
     totals = bucket_totals(files)
     asked = _asked(totals, has_levels=bool(table.primary_keys))
-    looked = _looked_at(table, files, asked)
+    looked = _looked_at(table, latest, files, asked)
     return CompactionSource(
         table=table.name,
         schema=table.schema,
@@ -108,20 +109,23 @@ def _asked(totals: pa.Table, *, has_levels: bool) -> pa.Table:
     return chosen.filter(arrow_array(before < _MOST_FILES))
 
 
-def _looked_at(table: Table, files: pa.Table, asked: pa.Table) -> _Looked:
+def _looked_at(table: Table, latest: Snapshot | None, files: pa.Table, asked: pa.Table) -> _Looked:
     if not asked.num_rows:
         return _Looked()
     keys = [ShownBucket(row["partition"], row["bucket"]) for row in asked.to_pylist()]
     try:
-        now = _planned(table, keys, full=False)
-        full = _planned(table, keys, full=True)
+        now, full = both(
+            table.path,
+            lambda: _planned(table, keys, full=False),
+            lambda: _planned(table, keys, full=True),
+        )
     except PaimonError as error:
         return _Looked(notes=(f"it is unclear what would be compacted: {error}",))
     rows = arrow_array([key.partition for key in keys], pa.large_binary())
     texts = names_of_partitions(rows, table.schema)
     named = dict(zip(keys, texts, strict=True))
     by_place = {(bucket.partition, bucket.bucket): bucket for bucket in now}
-    picks = list(_picks(table, files, named, by_place))
+    picks = list(_picks(table, latest, files, named, by_place))
     picks.sort(key=lambda pick: not pick.rule)
     chosen = [key for key, text in named.items() if (text, key.bucket) in by_place]
     first = chosen[0] if chosen else keys[0]
@@ -156,12 +160,13 @@ def _planned(
 
 def _picks(
     table: Table,
+    latest: Snapshot | None,
     files: pa.Table,
     named: dict[ShownBucket, str],
     by_place: dict[tuple[str, int], BucketCompaction],
 ) -> Iterator[Pick]:
     strategy = (
-        compact_plan(definition_of(table), store_of(table), table.snapshot).strategy
+        compact_plan(definition_of(table), store_of(table), latest).strategy
         if table.primary_keys
         else None
     )

@@ -27,6 +27,7 @@ from paimonlab.spec.predicates.sql import parse_predicate
 from paimonlab.spec.predicates.walking import columns as columns_of
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot, Tag
+from paimonlab.storage.together import both
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.reading.query import Query, scan_of
 from paimonlab.table.reading.scan import Scan
@@ -195,11 +196,13 @@ def row_history(
     if last is not None and last < 1:
         raise ValueError(f"last must be at least 1, got {last}")
     predicate, where = _condition(definition, key)
-    tags = dict(store.tags.list())
+    listed, (newest, ids) = both(
+        store.layout.table_path, store.tags.list, lambda: store.snapshots.newest(last)
+    )
+    tags = dict(listed)
     names: dict[int, list[str]] = {}
     for name in sorted(tags):
         names.setdefault(tags[name].id, []).append(name)
-    newest, ids = store.snapshots.newest(last)
     by_id = {snapshot.id: snapshot for snapshot in (*tags.values(), *newest)}
     reader = _Reader(definition, store, predicate, where)
     versions: list[RowVersion] = []

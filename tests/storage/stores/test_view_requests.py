@@ -31,22 +31,22 @@ SNAPSHOTS = 7
 """Of the table: six writes, and a compaction."""
 VIEWS: dict[str, tuple[Callable[[Table], Any], int, int, int]] = {
     "changes": (lambda table: table.show.changes(2, 4), 0, 6 + 16, 4),
-    "compaction": (lambda table: table.show.compaction(), 0, SNAPSHOTS + 16, 8),
+    "compaction": (lambda table: table.show.compaction(), 0, SNAPSHOTS + 13, 5),
     "diff": (lambda table: table.show.diff(2, 4), 0, 3, 2),
     "file": (lambda table: table.show.file(a_file_of(table)), 0, 9, 3),
     "files": (lambda table: table.show.files(), 0, 3, 1),
     "fsck": (lambda table: table.show.fsck(), 9, 4 * SNAPSHOTS + 5, 17),
     "health": (lambda table: table.show.health(), 2, SNAPSHOTS, 3),
     "heatmap": (lambda table: table.show.heatmap(), 0, 3, 1),
-    "log": (lambda table: table.show.log(), 4, SNAPSHOTS, 5),
+    "log": (lambda table: table.show.log(), 4, SNAPSHOTS, 3),
     "lsm": (lambda table: table.show.lsm(), 0, SNAPSHOTS + 2, 2),
     "manifests": (lambda table: table.show.manifests(), 0, 5, 3),
     "profile": (lambda table: table.show.profile(), 0, 3 + 12, 1),
-    "row": (lambda table: table.show.row("id = 5 AND p = 1"), 3, SNAPSHOTS + 1 + 6, 5),
-    "schemas": (lambda table: table.show.schemas(), 2, SNAPSHOTS + 1, 4),
+    "row": (lambda table: table.show.row("id = 5 AND p = 1"), 3, SNAPSHOTS + 1 + 6, 3),
+    "schemas": (lambda table: table.show.schemas(), 2, SNAPSHOTS + 1, 2),
     "simulator": (lambda table: table.show.simulator(), 0, SNAPSHOTS + 2, 2),
-    "timeline": (lambda table: table.show.timeline(), 8, SNAPSHOTS, 9),
-    "travel": (lambda table: table.show.travel(), 4, SNAPSHOTS + 1 + 28, 6),
+    "timeline": (lambda table: table.show.timeline(), 8, SNAPSHOTS, 3),
+    "travel": (lambda table: table.show.travel(), 4, SNAPSHOTS + 1 + 28, 4),
     "watch": (lambda table: draw_watch(Watcher(table).value("stopped")), 1, SNAPSHOTS + 3, 3),
 }
 """How each is drawn; listings; other requests, of which ``+ 6`` and so on are of data files; and

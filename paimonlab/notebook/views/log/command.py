@@ -8,6 +8,7 @@ from paimonlab.notebook import views
 from paimonlab.notebook.kernel.determinism import is_deterministic
 from paimonlab.notebook.views.log.drawing import draw
 from paimonlab.notebook.views.opening import opened
+from paimonlab.storage.together import both
 from paimonlab.table.inside import store_of
 from paimonlab.table.table import Table
 
@@ -30,7 +31,11 @@ def log(table: str | Table, *, last: int = 20) -> views.View:
     if last < 1:
         raise ValueError(f"last must be at least 1, got {last}")
     opened_table = opened(table)
-    snapshots, ids = opened_table.snapshots.newest(last)
+    (snapshots, ids), tags = both(
+        opened_table.path,
+        lambda: opened_table.snapshots.newest(last),
+        opened_table.tags.list,
+    )
     totals = read_totals(
         reversed(snapshots), store_of(opened_table).manifests, with_live_bytes=False
     )
@@ -38,7 +43,7 @@ def log(table: str | Table, *, last: int = 20) -> views.View:
         opened_table.name,
         snapshots,
         totals,
-        {name: tag.id for name, tag in opened_table.tags.list().items()},
+        {name: tag.id for name, tag in tags.items()},
         older_count=len(ids) - len(snapshots),
     )
     return draw(views.repeatable_log(history) if is_deterministic() else history)

@@ -6,6 +6,7 @@ from paimonlab.notebook import views
 from paimonlab.notebook.kernel.determinism import is_deterministic
 from paimonlab.notebook.views.opening import opened
 from paimonlab.notebook.views.schemas.drawing import draw
+from paimonlab.storage.together import both
 from paimonlab.table.table import Table
 
 
@@ -18,7 +19,8 @@ def schemas(table: str | Table) -> views.View:
         ``database.table`` in the connected catalog, or a table.
     """
     opened_table = opened(table)
-    history = views.schema_history(
-        opened_table.name, opened_table.schemas.list(), opened_table.snapshots.list()
+    listed, snapshots = both(
+        opened_table.path, opened_table.schemas.list, opened_table.snapshots.list
     )
+    history = views.schema_history(opened_table.name, listed, snapshots)
     return draw(views.repeatable_schemas(history) if is_deterministic() else history)

@@ -11,6 +11,7 @@ from paimonlab.notebook.views.opening import opened
 from paimonlab.notebook.views.timeline.drawing import draw
 from paimonlab.spec.identifier import MAIN_BRANCH
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.storage.together import both
 from paimonlab.table.inside import store_of
 from paimonlab.table.table import Table
 
@@ -32,14 +33,19 @@ def timeline(table: str | Table, *, last: int = 20) -> views.View:
         If ``last`` is less than 1.
     """
     opened_table = opened(table)
-    snapshots = opened_table.snapshots.list()
+    path = opened_table.path
+    (snapshots, tags), (consumers, branches) = both(
+        path,
+        lambda: both(path, opened_table.snapshots.list, opened_table.tags.list),
+        lambda: both(path, opened_table.consumers.list, lambda: _other_branches(opened_table)),
+    )
     line = timeline_making.timeline(
         opened_table.name,
         snapshots,
-        {name: tag.id for name, tag in opened_table.tags.list().items()},
-        consumers=opened_table.consumers.list(),
+        {name: tag.id for name, tag in tags.items()},
+        consumers=consumers,
         branch=opened_table.identifier.branch,
-        branches=_other_branches(opened_table),
+        branches=branches,
         has_days=not is_deterministic(),
     )
     by_id = {snapshot.id: snapshot for snapshot in snapshots}

@@ -20,6 +20,7 @@ from paimonlab.notebook.views.opening import opened
 from paimonlab.notebook.views.travel.drawing import draw
 from paimonlab.notebook.views.travel.value import MOST_COLUMNS, MOST_STOPS
 from paimonlab.spec.snapshot import Snapshot, Tag
+from paimonlab.storage.together import both
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.reading.query import Query, scan_of
 from paimonlab.table.reading.scan import Scan
@@ -64,8 +65,11 @@ def travel(
         raise ValueError(f"steps must be 2 to {MOST_STEPS}, got {steps}")
     opened_table = opened(table)
     traveller = _Traveller(opened_table, sql, rows)
-    tags = opened_table.tags.list()
-    newest, listed_ids = opened_table.snapshots.newest(MOST_STOPS)
+    tags, (newest, listed_ids) = both(
+        opened_table.path,
+        opened_table.tags.list,
+        lambda: opened_table.snapshots.newest(MOST_STOPS),
+    )
     ids = {*listed_ids, *(tag.id for tag in tags.values())}
     listed = views.stops(newest, tags, with_times=not is_deterministic())
     known = {tag.id: _at_tag(name, tag) for name, tag in tags.items()}
