@@ -230,8 +230,10 @@ def _of_order(name: str, sql: str, kind: Kind) -> tuple[str, Kind] | None:
         return f"{_FIRST[name]}({sql}){HERE}", kind
     if not isinstance(kind, AtomicType) or (name == "collect_set" and kind == kinds.DOUBLE):
         return None
-    which = "DISTINCT " if name == "collect_set" else ""
-    listed = f"list({which}{sql} ORDER BY {sql}){HERE}" if which else f"list({sql}){HERE}"
+    listed = f"list({sql}){HERE}"
+    if name == "collect_set":
+        one = f"CAST({sql} AS {duck_type(kind)})"  # a text alone is not taken for an order
+        listed = f"list(DISTINCT {one} ORDER BY {one}){HERE}"
     known = f"list_filter({listed}, lambda x: x IS NOT NULL)"
     return f"coalesce({known}, [])", ArrayType(kind)
 

@@ -67,7 +67,10 @@ def negate(value: Value) -> Value:
     if kinds.is_whole(value.kind):
         zero = f"CAST(0 AS {duck_type(value.kind)})"
         return Value(f"({zero} - {value.text})", value.kind, f"(- {value.name})")
-    return Value(f"(-({value.text}))", value.kind, f"(- {value.name})")
+    text = f"(-({value.text}))"
+    if kinds.is_decimal(value.kind):
+        text = decimals.signed(value, text)
+    return Value(text, value.kind, f"(- {value.name})")
 
 
 def compare(sign: str, left: Value, right: Value, *, name: str = "") -> Value:

@@ -12,6 +12,8 @@ _LEAST_SCALE = 6
 """Digits after the point that are kept where a result has too many digits."""
 WHOLE_DIGITS = 18
 """Digits of whole numbers that fit into 64 bits."""
+_JAVA_DIGITS = 34
+"""Digits to which Scala rounds a decimal whose sign changes: ``MathContext.DECIMAL128``."""
 _HUGE = 36
 """Digits of whole numbers that can be computed with in 128 bits, doubled once."""
 
@@ -66,15 +68,29 @@ def _product(left: Value, right: Value, name: str) -> Value:
     if exact > kinds.MOST_DIGITS - _LEAST_SCALE:
         raise NotTranslatedError(f"* of decimals that need {digits} digits", "*")
     kind = kinds.decimal(precision, scale)
+    widths = [shapes[0][0], shapes[1][0]]
+    if max(widths) <= WHOLE_DIGITS < sum(widths):
+        widths[0] = WHOLE_DIGITS + 1  # DuckDB multiplies within 64 bits if both sides fit in
     sides = [
         f"CAST({side.text} AS DECIMAL({width},{places}))"
-        for side, (width, places) in zip((left, right), shapes, strict=True)
+        for side, width, (_, places) in zip((left, right), widths, shapes, strict=True)
     ]
     text = f"CAST(({sides[0]} * {sides[1]}) AS {duck_type(kind)})"
     if scale != exact:  # it is computed with all digits, and then rounded
         size = f"abs(CAST({left.text} AS DOUBLE) * CAST({right.text} AS DOUBLE))"
         text = _below(size, kinds.MOST_DIGITS - exact, text)
     return Value(text, kind, name)
+
+
+def signed(value: Value, text: str) -> str:
+    """Return SQL of a decimal whose sign may change, for which more than 34 digits are not proven.
+
+    Source: ``abs`` and ``unary_-`` of ``scala.math.BigDecimal``, which Spark's ``Decimal`` calls.
+    """
+    digits, scale = shape(value.kind)
+    if digits <= _JAVA_DIGITS:
+        return text
+    return _below(_size(value.text), _JAVA_DIGITS - scale, text)
 
 
 def _below(size: str, digits: int, text: str) -> str:

@@ -130,6 +130,36 @@ def test_windows_of_what_fails_say_what_it_is(
         rows(catalog, f"SELECT rank() OVER (ORDER BY {key}) FROM db.keyed WHERE id > 1")
 
 
+def test_products_have_all_digits(catalog: Catalog) -> None:
+    """DuckDB multiplies within 64 bits what fits in; Spark's rounding begins with 35 digits."""
+    most, long = Decimal("99999999.99"), Decimal("98765432109876543210987.1234567891")
+    sql = (
+        f"SELECT x * x, x * -x, y * x, -z, abs(-z) FROM VALUES ({most}BD, 123456789.123456789BD, "
+        f"CAST('{long}' AS DECIMAL(38, 10))) AS t(x, y, z)"
+    )
+    expected = (
+        most * most,
+        -most * most,
+        Decimal("123456789.123456789") * most,
+        long.copy_negate(),
+        long,
+    )
+
+    assert rows(catalog, sql) == [expected]
+
+
+def test_a_text_of_the_statement_is_collected(catalog: Catalog) -> None:
+    sql = "SELECT collect_set('é'), collect_set(id % 1), collect_list('é') FROM db.keyed LIMIT 1"
+
+    assert rows(catalog, sql) == [(["é"], [0], ["é"] * 6)]
+
+
+def test_the_least_bigint_has_a_format(catalog: Catalog) -> None:
+    sql = f"SELECT format_number(x, 1) FROM VALUES ({-(2**63)}), (-1), (2100000L) AS t(x)"
+
+    assert rows(catalog, sql) == [(f"{-(2**63):,}.0",), ("-1.0",), ("2,100,000.0",)]
+
+
 def test_a_query_named_by_with_is_read_as_often_as_it_is_mentioned(catalog: Catalog) -> None:
     sql = "WITH q AS (SELECT id FROM db.keyed) SELECT count(*) FROM q a, q b, q c"
 
@@ -243,6 +273,8 @@ def test_what_fails_in_spark_fails(catalog: Catalog, sql: str, message: str) -> 
         "SELECT upper('stra\u00dfe')",
         "SELECT CAST(v AS INT) FROM db.days",
         "SELECT round(1e300 / 7e284, 2)",
+        "SELECT abs(CAST('1234567890123456789012345678.1234567891' AS DECIMAL(38, 10)))",
+        "SELECT -CAST(concat('-', '1234567890123456789012345678.1') AS DECIMAL(38, 10))",
     ],
 )
 def test_values_that_are_not_proven_are_refused_when_they_turn_up(

@@ -25,7 +25,10 @@ _MOST_CUT = 9
 
 def _abs(values: Sequence[Value]) -> Value:
     expect(values, kinds.is_numeric)
-    return Value(f"abs({values[0].text})", values[0].kind, named("abs", values))
+    text = f"abs({values[0].text})"
+    if kinds.is_decimal(values[0].kind):
+        text = decimals.signed(values[0], text)
+    return Value(text, values[0].kind, named("abs", values))
 
 
 def _whole_number(shown: str, duck: str) -> Translate:

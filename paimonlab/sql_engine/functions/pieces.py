@@ -222,7 +222,11 @@ def _formatted(values: Sequence[Value]) -> Value:
         part = f"CAST((abs({sql}) % 1) * {10**scale} AS BIGINT)"
         rest = f" || '.' || rpad(lpad(CAST({part} AS VARCHAR), {scale}, '0'), {places}, '0')"
     sign = f"CASE WHEN {sql} < 0 THEN '-' ELSE '' END"
-    text = f"({sign} || format('{{:,}}', CAST({whole} AS BIGINT)){rest})"
+    shown = f"{sign} || format('{{:,}}', CAST({whole} AS BIGINT))"
+    if value.kind == kinds.BIGINT:  # the least has no absolute value in 64 bits
+        least = -(2**63)
+        shown = f"CASE WHEN {sql} = {least} THEN '{least:,}' ELSE {shown} END"
+    text = f"(({shown}){rest})"
     return Value(text, kinds.STRING, named("format_number", values))
 
 
