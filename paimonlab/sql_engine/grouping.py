@@ -15,6 +15,8 @@ from paimonlab.sql_engine.tree import check_parts
 from paimonlab.sql_engine.value import Value
 
 _SETS = {exp.Rollup: "ROLLUP", exp.Cube: "CUBE"}
+_CONSTANT = "([1])[1]"
+"""A key that all rows have: DuckDB takes a number for the place of a column."""
 Key = Callable[[exp.Expression], Value]
 """Translates one key."""
 
@@ -70,7 +72,7 @@ def groups(node: exp.Select, key: Key, chosen: Sequence[Value]) -> str:
             value = _checked(key(part))
             if not value.is_literal:
                 texts.append(value.text)
-    return _written(texts)
+    return _written(texts or [_CONSTANT])
 
 
 def has_totals(node: exp.Select) -> bool:

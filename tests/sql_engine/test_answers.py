@@ -148,6 +148,14 @@ def test_products_have_all_digits(catalog: Catalog) -> None:
     assert rows(catalog, sql) == [expected]
 
 
+@pytest.mark.parametrize("key", ["'x'", "1", "NULL"])
+def test_no_rows_make_no_group_of_a_constant(catalog: Catalog, key: str) -> None:
+    sql = f"SELECT 'x', count(*) FROM db.keyed WHERE id < {{}} GROUP BY {key}"
+
+    assert rows(catalog, sql.format(0)) == []
+    assert rows(catalog, sql.format(9)) == [("x", 6)]
+
+
 def test_a_text_of_the_statement_is_collected(catalog: Catalog) -> None:
     sql = "SELECT collect_set('é'), collect_set(id % 1), collect_list('é') FROM db.keyed LIMIT 1"
 
