@@ -128,9 +128,10 @@ def parse_first(line: str) -> SqlLine:
     """
     parsed = parse(line)
     if parsed.sql:
-        word = parsed.sql.split()[0]
+        word, *others = parsed.sql.split()
+        named = f" `{word} <<` keeps the result." if word.isidentifier() and not others else ""
         raise wrong_use(
-            f"{word!r} is not an option of %%paimon; SQL begins on the second line."
+            f"{word!r} is not an option of %%paimon; SQL begins on the second line.{named}"
             f"{close_matches(word, OPTIONS)}",
             "sql",
         )

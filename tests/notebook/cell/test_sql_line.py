@@ -75,3 +75,5 @@ def test_wrong_options_are_refused(line: str, message: str) -> None:
 def test_the_first_line_of_a_cell_holds_no_sql() -> None:
     with pytest.raises(UsageError, match=r"'SELECT' is not an option .* on the second line"):
         parse_first("--limit 5 SELECT 1")
+    with pytest.raises(UsageError, match="`big <<` keeps the result"):
+        parse_first("big")
