@@ -1,8 +1,8 @@
 """The modules that draw views in a browser, put together from ``module.js`` of each view.
 
 A module is one text without imports, as widgets and pages of their own need it: what the view
-imports, then the view, then the host. Comments, indents and most spaces of style sheets are left
-out. None is larger than 40 kB.
+imports, then the view, then the host. Comments, indents and most spaces of style sheets and of
+lines without texts are left out. None is larger than 40 kB.
 """
 
 from __future__ import annotations
@@ -24,8 +24,11 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|let|class)\b)", r
 _COMMENT = re.compile(r"/\*\*.*?\*/[ \t]*\n?|^[ \t]*//[^\n]*\n", re.MULTILINE | re.DOTALL)
 # Our texts of several lines do not need it: they are style sheets.
 _INDENT = re.compile(r"^(?: +|\n)", re.MULTILINE)
-_STYLE_SHEET = re.compile(r"`\n[^`]*`")
+_STYLE_SHEET = re.compile(r"(`\n[^`]*`)")
 _SPACE_OF_STYLES = re.compile(r"(\$\{[^}]*\})|(?:;\s*)?(?:\s*([{};,]))\s*|(?<=:)\s+")
+# In a line without a quote, a backtick or a slash everything is code: no text, no pattern.
+_LINE_OF_CODE = re.compile(r"^[^\n\"'`/]+$", re.MULTILINE)
+_SPACE_OF_CODE = re.compile(r" ?(=>|[=!]==|[<>]=|&&|\|\||\?\?|[=,;:?(){}\[\]<>*]) ?")
 # Neither scripts nor style sheets need the semicolon before a bracket that closes.
 _LAST = "; }"
 PAGE = "display/browser/page"
@@ -141,12 +144,20 @@ def _resolved(importer: str, path: str) -> str:
 
 
 def _together(names: Iterable[str]) -> str:
-    whole = _STYLE_SHEET.sub(_without_space, "\n".join(map(bare, names)))
-    return _INDENT.sub("", whole).replace(_LAST, " }")
+    parts = _STYLE_SHEET.split("\n".join(map(bare, names)))
+    return "".join(_sheet(part) if at % 2 else _code(part) for at, part in enumerate(parts))
 
 
-def _without_space(sheet: re.Match[str]) -> str:
-    return _SPACE_OF_STYLES.sub(lambda found: found[1] or found[2] or "", sheet[0])
+def _sheet(text: str) -> str:
+    """Leave spaces out of a style sheet that it does not need."""
+    short = _SPACE_OF_STYLES.sub(lambda found: found[1] or found[2] or "", text)
+    return _INDENT.sub("", short).replace(_LAST, " }")
+
+
+def _code(text: str) -> str:
+    """Leave indents out, and the spaces of lines without texts."""
+    lines = _INDENT.sub("", text).replace(_LAST, " }")
+    return _LINE_OF_CODE.sub(lambda line: _SPACE_OF_CODE.sub(r"\1", line[0]), lines)
 
 
 def _notebook() -> Traversable:

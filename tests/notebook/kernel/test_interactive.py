@@ -50,6 +50,16 @@ def test_a_page_of_its_own_ends_no_script_early(
 
 
 @pytest.mark.parametrize("kind", browser_modules.kinds())
+def test_texts_of_a_module_keep_their_spaces(kind: str) -> None:
+    module = browser_modules.view_module(kind)
+
+    names = (*browser_modules.needed(kind), browser_modules.module_of(kind))
+    code = re.sub(r"`\n[^`]*`", "", "\n".join(map(browser_modules.bare, names)))
+    code = code.replace("; }", " }")  # of short style sheets
+    assert [text for text in re.findall(r'"[^"\n]*"', code) if text not in module] == []
+
+
+@pytest.mark.parametrize("kind", browser_modules.kinds())
 def test_a_module_is_small_and_imports_nothing(kind: str) -> None:
     for module in (browser_modules.view_module(kind), browser_modules.widget_module(kind)):
         assert len(module.encode()) < 40_000

@@ -313,17 +313,27 @@ function drawn(item, largest, most, isNamed) {
     s("title", {}, sentence(item)),
     s("circle", { class: "ring", r: 19 * Math.min(1, most) }),
     s("g", { class: "shape", transform: group ? "" : `scale(${size.toFixed(2)})` }, shape));
-  if (isNamed) element.append(s("text", { y: 28, "text-anchor": "middle", "font-size": 10 }, item.first === item.last ? item.last : `…${item.last}`));
+  if (isNamed) element.append(around(item.first === item.last ? item.last : `…${item.last}`, 28));
   const tags = point?.tags ?? Object.keys(group?.tags ?? {});
   const readers = point?.consumers ?? Object.keys(group?.consumers ?? {});
   if (tags.length) element.append(tagMark(-2, -17), label(tags, -38));
   if (readers.length) element.append(consumerMark(0, 31), label(readers, 56));
   const schemas = group ? (group.newSchemas ?? []) : point?.isNewSchema ? [point.schemaId] : [];
   if (schemas.length) {
-    element.append(s("path", { d: `M-17 -30V16`, stroke: COLOURS.pink, "stroke-width": 2, "stroke-dasharray": "4 3" }),
+    element.append(dashed("M-17 -30V16", "4 3"),
       s("text", { x: -17, y: 28, "text-anchor": "middle", "font-size": 10, "font-style": "italic" }, `S${schemas.join(" ")}`));
   }
   return element;
+}
+
+/** A small text around a place. @param {string | number} text @param {number} y @param {number} [x] @param {number} [size] */
+function around(text, y, x = 0, size = 10) {
+  return s("text", { x, y, "text-anchor": "middle", "font-size": size }, text);
+}
+
+/** Dashes of what is only hinted at. @param {string} d @param {string} dashes @param {string} [stroke] */
+function dashed(d, dashes, stroke = COLOURS.pink) {
+  return s("path", { d, fill: "none", stroke, "stroke-width": 2, "stroke-dasharray": dashes });
 }
 
 /** A flag. @param {number} x @param {number} y its foot */
@@ -340,7 +350,7 @@ function consumerMark(x, y) {
 function label(names, y) {
   const first = [...names[0]];
   const text = first.length > 10 ? `${first.slice(0, 9).join("")}…` : names[0];
-  return s("text", { y, "text-anchor": "middle", "font-size": 9 }, names.length > 1 ? `${text} +${names.length - 1}` : text);
+  return around(names.length > 1 ? `${text} +${names.length - 1}` : text, y, 0, 9);
 }
 
 /** A stack: a stripe for each kind of commit, as thick as its share. @param {TimelineGroup} group */
@@ -366,13 +376,11 @@ function trendOf(items, [name, value, write], scale) {
     const value = values[at];
     return value === null ? "" : `L${item.x.toFixed(1)} ${y(value).toFixed(1)}`;
   });
-  const hasCompaction = main.some(({ point, group }) => (point ? point.commitKind === "COMPACT" : group?.kinds.COMPACT));
-  scale.replaceChildren(`${name}: ${write(low)} to ${write(high)}${hasCompaction ? "; ■ compaction" : ""}`);
-  const dots = main.flatMap(({ point, group, x }, at) => {
+  const dots = main.flatMap((item, at) => {
     const value = values[at];
-    const isCompact = point ? point.commitKind === "COMPACT" : group?.kinds.COMPACT;
-    return isCompact && value !== null ? [s("rect", { x: x - 3, y: y(value) - 3, width: 6, height: 6, fill: COLOURS.green })] : [];
+    return kindsOf(item).COMPACT && value !== null ? [s("rect", { x: item.x - 3, y: y(value) - 3, width: 6, height: 6, fill: COLOURS.green })] : [];
   });
+  scale.replaceChildren(`${name}: ${write(low)} to ${write(high)}${dots.length ? "; ■ compaction" : ""}`);
   const ground = `M${MARGIN - 20} ${y(0).toFixed(1)}H${main[main.length - 1].x + 20}`;
   return [s("path", { d: ground, stroke: "currentColor", opacity: 0.3 }),
     s("path", { d: path.join("").replace("L", "M"), fill: "none", stroke: COLOURS.blue, "stroke-width": 2 }), ...dots];
@@ -388,9 +396,10 @@ function lanesOf(items, { branches }, width) {
     const y = LANES.top + LANES.height * (at + 1);
     const fork = main.find((item) => forkedAt !== null && item.first <= forkedAt && forkedAt <= item.last);
     const start = mine[0]?.x ?? MARGIN;
+    const end = mine[mine.length - 1]?.x ?? start;
     const from = fork ? `M${fork.x} ${LANES.top}V${y}H` : `M${Math.max(start - 20, 4)} ${y}H`;
-    lines.push(s("path", { d: `${from}${mine[mine.length - 1]?.x ?? start}`, fill: "none", stroke: COLOURS.pink, "stroke-width": 2, "stroke-dasharray": "6 3" }),
-      s("text", { x: (mine[mine.length - 1]?.x ?? start) + 20, y: y + 4, "font-size": 11, "font-weight": "bold" }, `${shortened(name)}${olderCount ? ` (${count(olderCount)} older)` : ""}`));
+    lines.push(dashed(from + end, "6 3"),
+      s("text", { x: end + 20, y: y + 4, "font-size": 11, "font-weight": "bold" }, `${shortened(name)}${olderCount ? ` (${count(olderCount)} older)` : ""}`));
   });
   return lines;
 }
@@ -401,7 +410,9 @@ function gapsOf(items) {
     const before = items[at - 1];
     if (!item.gap || !before || before.lane !== item.lane) return [];
     const x = (before.x + item.x) / 2;
-    return [s("text", { x, y: item.y - 20, "text-anchor": "middle", "font-size": 10 }, `… ${item.gap} …`, s("title", {}, `${item.gap} expired`))];
+    const text = around(`… ${item.gap} …`, item.y - 20, x);
+    text.append(s("title", {}, `${item.gap} expired`));
+    return [text];
   });
 }
 
@@ -415,7 +426,7 @@ function watermarkOf(items, height) {
   if (newest === null) return null;
   const behind = main.filter((item) => Number(item.millis) <= newest);
   const x = behind.length ? behind[behind.length - 1].x + 8 : 6;
-  return s("g", {}, s("path", { d: `M${x} 14V${height - 8}`, stroke: COLOURS.sky, "stroke-width": 2, "stroke-dasharray": "2 4" }),
+  return s("g", {}, dashed(`M${x} 14V${height - 8}`, "2 4", COLOURS.sky),
     s("text", { x, y: 11, "text-anchor": behind.length > main.length / 2 ? "end" : "start", "font-size": 10 }, `watermark ${moment(newest)}`));
 }
 
@@ -452,26 +463,31 @@ function brushes(picture, items, marks, done) {
   picture.addEventListener("dragstart", (event) => event.preventDefault());
 }
 
+/** How many commits of each kind. @param {Pick<Item, "point" | "group">} item @returns {Record<string, number>} */
+function kindsOf({ point, group }) {
+  return group?.kinds ?? { [point?.commitKind ?? "?"]: 1 };
+}
+
 /** @param {Pick<Item, "point" | "group">[]} items */
 function kinds(items) {
   /** @type {Record<string, number>} */
   const found = {};
-  for (const { point, group } of items) {
-    for (const [kind, number] of Object.entries(group?.kinds ?? { [point?.commitKind ?? "?"]: 1 })) found[kind] = (found[kind] ?? 0) + number;
+  for (const item of items) {
+    for (const [kind, number] of Object.entries(kindsOf(item))) found[kind] = (found[kind] ?? 0) + number;
   }
   return Object.entries(found).map(([kind, number]) => `${count(number)} ${kind.toLowerCase()}`).join(", ");
 }
 
 /** What the marks that are there mean. @param {Item[]} items @param {Timeline} view */
 function legendOf(items, { branches }) {
-  const there = new Set(items.flatMap(({ point, group }) => Object.keys(group?.kinds ?? { [point?.commitKind ?? ""]: 1 })));
+  const there = new Set(items.flatMap((item) => Object.keys(kindsOf(item))));
   const has = (/** @type {(shown: any) => any} */ what) => items.some(({ point, group }) => what(point ?? group));
   return legend(
     ...[...there].map((kind) => /** @type {[SVGElement, string]} */ ([swatch(s("g", { transform: "translate(7 7) scale(.55)" }, mark(kind, 0, 0))), kind.toLowerCase()])),
     has(({ tags }) => Object.keys(tags ?? {}).length) && [swatch(s("g", { transform: "translate(3 14) scale(.7)" }, tagMark(0, 0))), "tag"],
     has(({ consumers }) => Object.keys(consumers ?? {}).length) && [swatch(s("g", { transform: "translate(7 0) scale(.9)" }, consumerMark(0, 0))), "a consumer reads on from here"],
-    has(({ isNewSchema, newSchemas }) => isNewSchema || newSchemas?.length) && [swatch(s("path", { d: "M7 1V13", stroke: COLOURS.pink, "stroke-width": 2, "stroke-dasharray": "4 3" })), "a new schema"],
-    branches.length > 0 && [swatch(s("path", { d: "M1 7H13", stroke: COLOURS.pink, "stroke-width": 2, "stroke-dasharray": "4 2" })), "branch"],
+    has(({ isNewSchema, newSchemas }) => isNewSchema || newSchemas?.length) && [swatch(dashed("M7 1V13", "4 3")), "a new schema"],
+    branches.length > 0 && [swatch(dashed("M1 7H13", "4 2")), "branch"],
     [null, "larger: more rows"]);
 }
 
