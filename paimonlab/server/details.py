@@ -77,7 +77,7 @@ def details(root: Path, path: Sequence[str]) -> Details:
     headline = "Nothing was written to it yet."
     if snapshot is not None:
         what = signed_many(added, "row") if added else "no other number of rows"
-        headline = f"Snapshot {snapshot.id}, {snapshot.commit_kind.value}: {what}"
+        headline = f"Snapshot {snapshot.id}, {snapshot.commit_kind.value.lower()}: {what}"
     options = redacted(schema.options)
     facts = {
         "comment": schema.comment or "",

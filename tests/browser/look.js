@@ -4,12 +4,21 @@
   const found = [];
   const isShown = (element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && element.getBoundingClientRect().width > 0;
   const isNumber = (text) => /^[+-]?[\d,]+(\.\d+)?( ([kMGTP]?B|%|s))?$/.test(text);
+  /** Lines of the name, without those of its type and what is known of its values. */
+  const linesOf = (head) => {
+    const range = document.createRange();
+    range.selectNodeContents(head.querySelector("button, .name") ?? head);
+    const tops = [...range.getClientRects()].map((rect) => rect.bottom).sort((low, high) => low - high);
+    return tops.filter((top, at) => !at || top > tops[at - 1] + 8).length;
+  };
   const over = document.documentElement.scrollWidth - innerWidth;
   if (over > 0) found.push(`the page is ${over} px too wide`);
 
   const walker = document.createTreeWalker(frame, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    if (!isShown(node.parentElement)) continue;
+    if (!isShown(node.parentElement) || node.parentElement.closest("style")) continue;
+    const [odd] = node.parentElement.closest("code, pre, .result") ? [] : node.data.match(/\bL\d\b|\b(APPEND|COMPACT|OVERWRITE|ANALYZE)\b|\b([Hh]atched|[Dd]ashed):|\bNULLs\b/) ?? [];
+    if (odd) found.push(`not how views say it (level 0, append, a sign in the legend, nulls): ${odd}`);
     for (const { 0: whole, index } of node.data.matchAll(/\d{4}-\d\d-\d\d|\d[\d.,]*[ \u00a0]([kMGTP]?B|%)(?!\w)/g)) {
       const range = document.createRange();
       range.setStart(node, index);
@@ -27,6 +36,7 @@
     const room = table.parentElement;
     if (!frame.matches(".frame") && room && room.scrollWidth > room.clientWidth) found.push(`a table ${room.scrollWidth - room.clientWidth} px too wide: ${table.textContent.slice(0, 40)}`);
     const rows = [...table.querySelectorAll("tbody tr")].filter(isShown);
+    if (frame.matches(".frame") && rows.some((row) => /\/|rgba/.test(getComputedStyle(row).borderTopColor))) found.push("a line between rows that a chosen row shines through");
     if (!rows.length) found.push(`a table of heads only: ${table.textContent.slice(0, 40)}`);
     for (const row of rows) {
       const { height } = row.getBoundingClientRect();
@@ -39,7 +49,7 @@
       const { width, height } = head.getBoundingClientRect();
       if (/[a-z][A-Z]/.test(name)) found.push(`a head in camel case: ${name}`);
       if (name.length > 2 && width < Math.min(40, name.length * 7)) found.push(`a column ${width.toFixed(0)} px wide: ${name}`);
-      if (height > 90 && !table.matches(".result")) found.push(`a head ${height.toFixed(0)} px high: ${name}`);
+      if (linesOf(head) > (frame.matches(".frame") ? 2 : head.querySelector("small") ? 4 : 3)) found.push(`a head of ${linesOf(head)} lines: ${name}`);
       const cells = rows.map((row) => row.cells[at]).filter((cell) => cell?.matches("td") && cell.textContent.trim());
       if (rows.length > 1 && name && !rows.some((row) => row.cells[at]?.textContent.trim() || row.cells[at]?.firstElementChild) && !table.matches(".result")) found.push(`a column of nothing: ${name}`);
       for (const cell of cells) {

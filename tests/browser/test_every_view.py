@@ -289,12 +289,12 @@ WAYS: dict[str, Way] = {
         show=lambda table: table.show.log(),
         item="tbody tr",
         by_mouse=lambda log: Said(
-            text=f"version {log.entries[0].version}, {log.entries[0].operation}",
+            text=f"version {log.entries[0].version}, {log.entries[0].operation.lower()}",
             told={"snapshot": log.entries[0].version},
         ),
         keys=("ArrowDown", "Enter"),
         by_keys=lambda log: Said(
-            text=f"version {log.entries[1].version}, {log.entries[1].operation}",
+            text=f"version {log.entries[1].version}, {log.entries[1].operation.lower()}",
             told={"snapshot": log.entries[1].version},
         ),
         roles=GRID,
@@ -452,12 +452,12 @@ WAYS: dict[str, Way] = {
         show=lambda table: table.show.profile(),
         item="tbody tr",
         by_mouse=lambda profile: Said(
-            text=f"{profile.columns[0].name}: 0 % NULL, "
+            text=f"{profile.columns[0].name}: 0 % null, "
             f"{profile.columns[0].distinct_count} distinct"
         ),
         keys=("ArrowDown", "Enter"),
         by_keys=lambda profile: Said(
-            text=f"{profile.columns[1].name}: 0 % NULL, "
+            text=f"{profile.columns[1].name}: 0 % null, "
             f"{profile.columns[1].distinct_count} distinct"
         ),
         roles=("th[scope=col][aria-sort]", "[role=region]"),

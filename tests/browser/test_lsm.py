@@ -24,7 +24,7 @@ def test_steps_are_walked_by_keys_and_buttons(page_of: PageOf, scheme: str) -> N
     expect(status).to_contain_text("a reader merges 2 sorted runs")
     expect(files).to_have_count(2)
 
-    page.get_by_role("button", name="Prev").click()
+    page.get_by_role("button", name="earlier").click()
     expect(files).to_have_count(1)
     expect(status).to_contain_text("3 files on level 0 and 3 became 1 file on level 3")
 

@@ -85,7 +85,7 @@ def test_the_tree_is_opened_and_walked_by_keyboard_while_a_cell_runs(page: Page)
     expect(item(page, "orders")).to_have_attribute("aria-selected", "true")
     expect(item(page, "orders")).to_have_attribute("aria-level", "3")
     expect(item(page, "orders")).to_be_focused()
-    expect(details(page)).to_contain_text("Snapshot 3, APPEND: +1 row")
+    expect(details(page)).to_contain_text("Snapshot 3, append: +1 row")
     expect(details(page)).to_contain_text("3 before merging", timeout=PATIENCE)
     expect(page.get_by_text("| Busy")).to_be_visible()
 
@@ -275,7 +275,7 @@ def test_a_table_is_tagged_and_rolled_back_to_its_tag(page: Page, warehouse: Pat
     )
     assert table.snapshot is not None
     assert table.snapshot.id == 3
-    expect(details(page)).to_contain_text("Snapshot 3, APPEND", timeout=PATIENCE)
+    expect(details(page)).to_contain_text("Snapshot 3, append", timeout=PATIENCE)
 
 
 def test_texts_can_be_told_from_their_background_in_both_themes_and_three_widths(

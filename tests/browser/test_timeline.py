@@ -81,7 +81,7 @@ def test_the_views_beside_it_walk_by_keys(page_of: PageOf, name: str) -> None:
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
 
-    said = "schema 1: 1 type, 2 added, 1 renamed" if name == "schemas" else "version 2, APPEND"
+    said = "schema 1: 1 type, 2 added, 1 renamed" if name == "schemas" else "version 2, append"
     expect(page.get_by_role("status")).to_have_text(said)
 
 

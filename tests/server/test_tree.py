@@ -69,7 +69,7 @@ def test_details_say_what_a_table_is_and_how_large(root: Path) -> None:
     found = details.details(root, ORDERS)
     state = details.state(root, ORDERS)
 
-    assert found.headline == "Snapshot 2, APPEND: +3 rows"
+    assert found.headline == "Snapshot 2, append: +3 rows"
     facts = dict(found.facts)
     assert (facts["comment"], facts["primary key"]) == ("What was bought", "id, day")
     assert dict(state.facts)["rows"] == "6 before merging"

@@ -152,13 +152,13 @@ function ink(colour) {
 
 const STYLE = `
 :host { display: block; }
-.frame { position: relative; --ink: var(--jp-ui-font-color1, CanvasText); --ground: var(--jp-layout-color0, Canvas); --rule: #8884; --chosen: color-mix(in srgb, var(--focus) 20%, var(--ground));
+.frame { position: relative; --ink: var(--jp-ui-font-color1, CanvasText); --ground: var(--jp-layout-color0, Canvas); --rule: color-mix(in srgb, #888 27%, var(--ground)); --chosen: color-mix(in srgb, var(--focus) 20%, var(--ground));
   color: var(--ink); background: var(--ground); font: 13px/1.45 var(--jp-ui-font-family, system-ui, sans-serif); padding: 8px 12px; overflow: hidden;
   border: 1px solid var(--jp-border-color2, #8888); border-radius: 6px; box-sizing: border-box; font-variant-numeric: tabular-nums; }
 .frame[data-theme="dark"] { color-scheme: dark; --focus: ${COLOURS.sky}; --faint: #b0b0b0; }
 .frame[data-theme="light"] { color-scheme: light; --focus: ${COLOURS.blue}; --faint: #595959; }
-.head { display: flex; flex-wrap: wrap; gap: 4px 12px; align-items: baseline; margin: 0 0 4px; }
-.head h3, h4 { font-size: 13px; margin: 0; overflow-wrap: anywhere; unicode-bidi: isolate; } .head .faint { font-size: 11px; margin-left: auto; }
+.head { display: flex; flex-wrap: wrap; gap: 4px 12px; align-items: baseline; justify-content: space-between; margin: 0 0 4px; }
+.head h3, h4 { font-size: 13px; margin: 0; overflow-wrap: anywhere; unicode-bidi: isolate; } .head .faint { font-size: 11px; }
 .faint, .null, .status { color: var(--faint); } .null { font-style: italic; }
 .status { font-size: 11px; min-height: 1.4em; margin: 4px 0 0; overflow-wrap: anywhere; }
 button, select, input { font: inherit; color: inherit; background: var(--jp-layout-color1, transparent);
@@ -247,6 +247,16 @@ function frame(el, { headline = "", note = "", css = "", ...what }) {
 }
 
 
+const ENDS = /(?<=[\s._/,=-])/;
+
+function halfOf(name) {
+  const parts = name.split(ENDS);
+  return parts.reduce((least, _, at) => {
+    const first = parts.slice(0, at + 1).join("").length;
+    return Math.min(least, Math.max(first, name.length - first));
+  }, name.length);
+}
+
 function breaking(text) {
   const parts = text.split(/(?<=[._/,=-])(?=[^\s._/,=-])/);
   return h("span", {}, ...parts.flatMap((part, at) => (at ? [h("wbr"), part] : [part])));
@@ -300,6 +310,9 @@ function roving(items, { onFocus, onChoose, page = 10, start = 0 } = {}) {
 
 
 
+const A_HEAD = 260;
+const LONG_NAME = 17;
+
 function narrowed(element, table, heads) {
   const widths = [...new Set(heads.map(({ less }) => less ?? 0))].filter(Boolean).sort((left, right) => right - left);
   if (!widths.length) return;
@@ -333,7 +346,8 @@ function grid({ heads: wanted, rows, caption = "", label = "", onChoose, selecte
     const chosen = lines.findIndex((line) => line.ariaSelected === "true");
     body.replaceChildren(...lines);
     heads.forEach((head, column) => {
-      const room = head.right ? Math.min(140, head.name.length * 8) : roomOf([headCells[column], ...lines.map((line) => line.children[column])], head.prose);
+      const least = head.right ? Math.min(140, head.name.length * 8) : roomOf([headCells[column], ...lines.map((line) => line.children[column])], head.prose);
+      const room = head.name.length > LONG_NAME ? Math.max(least, Math.min(A_HEAD, halfOf(head.name) * 8 + 14)) : least; // two lines at most
       headCells[column].style.minWidth = head.prose ? `min(${room}px, 56vw)` : `${room}px`;
     });
     const rover = roving(lines, { start: Math.max(chosen, 0), onChoose: (place) => onChoose?.(order[place]) });
@@ -365,7 +379,7 @@ function cellOf(head, value, row) {
 
 function roomOf(cells, prose) {
   const longest = Math.max(...cells.slice(0, 50).map((cell) => (cell.textContent ?? "").length));
-  return Math.min(typeof prose === "number" ? prose : prose ? (longest > 100 ? 340 : 260) : 190, Math.max(longest * 7 + 16, longest > 3 ? 60 : 0));
+  return Math.min(typeof prose === "number" ? prose : prose ? (longest > 100 ? 340 : 260) : 190, Math.max(longest * (prose ? 7.5 : 7) + 16, longest > 3 ? 60 : 0));
 }
 
 
@@ -464,6 +478,11 @@ function listing(el, { title, headline, note, none, heads, rows, cellsOf, factsO
   draw();
   body.append(h("div", { class: "row tools" }, rows.length >= 10 && search), list, details);
   return stop;
+}
+
+
+function hatchKey() {
+  return swatch(s("rect", { x: 1, y: 1, width: 12, height: 12, fill: "none", stroke: "currentColor" }), s("path", { d: "M1 8L8 1M1 13L13 1M6 13L13 6", stroke: "currentColor" }));
 }
 
 
@@ -609,7 +628,7 @@ function render({ data, el, host }) {
 
     const show = (row) => {
     detail.replaceChildren(card([
-      ["change", `${row.mark} ${row.kind}`],
+      ["change", `${CHANGE_NAMES[row.mark]} (${row.kind})`],
       ["partition", row.partition],
       ["bucket", row.bucket],
       ...columns.map((name, place) => ([key.includes(place) ? `${name} (key)` : name, changed(row, place)])),
@@ -624,12 +643,13 @@ function render({ data, el, host }) {
   const draw = () => {
     const kept = shown.filter((row) => chosen.has(row.mark));
     const wanted = placesShown();
+    const hasKinds = new Set(kept.map((row) => row.kind)).size > new Set(kept.map((row) => row.mark)).size;
     const made = grid({
       label: "rows that were inserted, deleted or updated",
       selected: (row) => hasPlace(followed) && isAt(row[row.length - 1], followed),
       heads: [
         { name: "", label: "inserted, deleted or updated", text: (mark) => h("span", { class: `mark ${mark === "-" ? "mark-gone" : ""}`, title: CHANGE_NAMES[mark] }, mark) },
-        { name: "kind", less: 700 },
+        { name: "kind", optional: true, less: 700 },
         ...wanted.map((place, at) => ({
           name: key.includes(place) ? `${columns[place]} (key)` : columns[place],
           less: isAll || at < FEW_COLUMNS ? 0 : (at + 1) * COLUMN_WIDTH,
@@ -637,7 +657,7 @@ function render({ data, el, host }) {
           text: (_value, row) => changed(row[row.length - 1], place, FEW_DIGITS),
         })),
       ],
-      rows: kept.map((row) => [row.mark, row.kind, ...wanted.map((place) => row.cells[place]), row]),
+      rows: kept.map((row) => [row.mark, hasKinds ? row.kind : "", ...wanted.map((place) => row.cells[place]), row]),
       onChoose: (row) => show(row[row.length - 1]),
     });
     list.replaceChildren(made.element);
@@ -687,7 +707,8 @@ function render({ data, el, host }) {
     draw();
   } }, "all columns");
   const sums = { "+": total.inserts, "~": total.updates, "-": total.deletes };
-  const marks = Object.entries(sums).map(([mark, many]) => {
+  const there = Object.entries(sums).filter(([, many]) => many);
+  const marks = there.map(([mark, many]) => {
     const button = h("button", { "aria-pressed": "true", onclick: () => {
       if (!chosen.delete(mark)) chosen.add(mark);
       button.setAttribute("aria-pressed", String(chosen.has(mark)));
@@ -698,7 +719,7 @@ function render({ data, el, host }) {
   draw();
   body.append(
     h("p", { class: "legend" }, note),
-    h("div", { class: "row" }, ...(rowCount >= 10 ? marks : []), all, where),
+    h("div", { class: "row" }, ...(rowCount >= 10 && there.length > 1 ? marks : []), all, where),
     h("div", { class: "row tools" }, rowCount >= 10 && filter, rowCount > page && back, rowCount > page && next,
       copyButton("copy CSV", () => csvOf(shown.filter((row) => chosen.has(row.mark)), columns), (said) => say(said.length > 200 ? `${said.slice(0, 200)}…` : said))),
     list, detail);
@@ -750,6 +771,7 @@ return render;
 
 const COMPACTION_MOST = 900;
 const COMPACTION_ROW = 30;
+const COMPACTION_LEFT = 56;
 
 const COMPACTION_CSS = `
 .calls { display: grid; grid-template-columns: max-content max-content minmax(0, 1fr); gap: 4px 16px; align-items: baseline; } .calls code { overflow-wrap: anywhere; }
@@ -854,13 +876,13 @@ function compactionPicture(run, width) {
   const right = width - side - 10;
   const top = 26;
   const height = top + run.levels.length * COMPACTION_ROW + 6;
-  const parts = ([s("text", { x: 44, y: 14, "font-size": 11, "font-weight": "bold" }, "before"), s("text", { x: right, y: 14, "font-size": 11, "font-weight": "bold" }, "after")]);
+  const parts = ([s("text", { x: COMPACTION_LEFT, y: 14, "font-size": 11, "font-weight": "bold" }, "before"), s("text", { x: right, y: 14, "font-size": 11, "font-weight": "bold" }, "after")]);
   run.levels.forEach((level, at) => {
     const y = top + at * COMPACTION_ROW;
-    parts.push(s("text", { x: 4, y: y + 12, "font-size": 11 }, `L${level.level}`));
-    for (const [x, sum, colour] of ([[44, level.before, COLOURS.orange], [right, level.after, COLOURS.green]])) {
+    parts.push(s("text", { x: 4, y: y + 12, "font-size": 11 }, `level ${level.level}`));
+    for (const [x, sum, colour] of ([[COMPACTION_LEFT, level.before, COLOURS.orange], [right, level.after, COLOURS.green]])) {
       if (!sum.files) continue;
-      parts.push(s("rect", { x, y, height: 9, rx: 2, width: Math.max(((side - 50) * compactionWeight(sum)) / largest, 3), fill: colour }),
+      parts.push(s("rect", { x, y, height: 9, rx: 2, width: Math.max(((side - COMPACTION_LEFT) * compactionWeight(sum)) / largest, 3), fill: colour }),
         s("text", { x, y: y + 21, "font-size": 10 }, compactionSum(sum)));
     }
   });
@@ -1154,9 +1176,10 @@ const FILE_CSS = ".wrong { border-left: 3px solid var(--error); color: var(--err
 
 function render({ data, el, host }) {
   const view = data.view;
-  const { body, say, stop } = frame(el, { title: `${view.table}: ${view.file}`, note: `in snapshot ${view.snapshotId}`, headline: `${many(view.rows, "row")} in ${bytes(view.bytes)}${view.level === null ? "" : `, level ${view.level}`}${view.partition && ` of ${view.partition}`} bucket ${view.bucket}`, css: FILE_CSS });
+  const { body, say, stop, head } = frame(el, { title: `${view.table}: ${view.file}`, note: `in snapshot ${view.snapshotId}`, headline: `${many(view.rows, "row")} in ${bytes(view.bytes)}${view.level === null ? "" : `, level ${view.level}`}${view.partition && ` of ${view.partition}`} bucket ${view.bucket}`, css: FILE_CSS });
+  head.querySelector("h3")?.replaceChildren(`${view.table}: `, shortFile(view.file));
   const wrong = problemsOf(view).map((text) => h("p", { class: "wrong" }, `wrong: ${text}`));
-  const facts = card([["partition", view.partition], ["bucket", view.bucket], ["level", view.level],
+  const facts = card([["file", view.file], ["partition", view.partition], ["bucket", view.bucket], ["level", view.level],
     ["keys", view.minKey === null ? "" : `${view.minKey} to ${view.maxKey}`], ["sequence numbers", `${view.minSequenceNumber} to ${view.maxSequenceNumber}`],
     ["schema", view.schemaId], ["format", `${view.format} ${view.version}`], ["written by", view.writtenBy], ["rows", count(view.rows)], ["size", bytes(view.bytes)],
     ["checksums", checksOf(view)], ...view.properties]);
@@ -1530,7 +1553,7 @@ function render({ data, el, host }) {
     heads: [
       { name: "table", text: breaking },
       { name: "verdict", text: (value) => h("span", { class: SEVERITY_ORDER[value] }, SEVERITY_MARKS[SEVERITY_ORDER[value]]) },
-      ...["snapshot", "files", "rows before merging", "level-0 files", "snapshots", "manifests"]
+      ...["snapshot", "files", "rows before merging", "files on level 0", "snapshots", "manifests"]
         .map((name) => ({ name, right: true, text: count })),
       { name: "bytes", right: true, text: bytes },
     ],
@@ -1568,7 +1591,7 @@ function unreadableFinding(table) {
 }
 
 function numbersOf(table) {
-  return [["snapshot", table.snapshotId === null ? "none yet" : count(table.snapshotId)], ["files", count(table.fileCount)], ["level-0 files", count(table.level0Files)],
+  return [["snapshot", table.snapshotId === null ? "none yet" : count(table.snapshotId)], ["files", count(table.fileCount)], ["files on level 0", count(table.level0Files)],
     ["rows before merging", count(table.recordCount)], ["size", bytes(table.totalBytes)], ["snapshots", count(table.snapshotCount)], ["manifests", count(table.manifestCount)]];
 }
 
@@ -1603,7 +1626,7 @@ function render({ data, el, host }) {
   const title = () => `${view.table}: buckets${view.snapshotId === null ? "" : ` of snapshot ${view.snapshotId}`}`;
   const { body, say, stop, head } = frame(el, { title: title(), headline: headlineOf(view), css: HEAT_CSS });
   const table = h("table", { role: "grid", "aria-label": "partitions and buckets" });
-  const legend = h("div", { class: "row legend" });
+  const keys = h("div");
   const notes = h("div", { class: "legend" });
   const details = h("div");
 
@@ -1622,7 +1645,7 @@ function render({ data, el, host }) {
     return stop;
   }
   body.append(h("div", { class: "row tools" }, h("label", {}, "colour ", pick), h("label", {}, "rows ", sort), scale),
-    h("div", { class: "scroll" }, table), legend, details, notes);
+    h("div", { class: "scroll" }, table), keys, details, notes);
 
     const change = async (name) => {
     measure = name;
@@ -1679,8 +1702,8 @@ function render({ data, el, host }) {
     table.onkeydown = (event) => key(event);
     current = [Math.min(current[0], Math.max(cells.length - 1, 0)), current[1]];
     cells[current[0]]?.[current[1]]?.setAttribute("tabindex", "0");
-    legend.replaceChildren(`${text(least)} `, h("span", { class: "ramp", role: "img", "aria-label": "colours from low to high" }), ` ${text(largest)}`,
-      logarithmic ? ", log scale" : "", h("span", {}, "hatched: no such bucket"));
+    keys.replaceChildren(legend([h("span", {}, `${text(least)} `, h("span", { class: "ramp", role: "img", "aria-label": "colours from low to high" })), `${text(largest)}${logarithmic ? ", log scale" : ""}`],
+      view.rows.some((row) => row.files.includes(null)) && [hatchKey(), "no such bucket"]));
     notes.replaceChildren(...[skewText(view, measure), coverText(view)].filter(Boolean).map((line) => h("div", {}, line)));
   };
 
@@ -2023,7 +2046,7 @@ function render({ data, el, host }) {
   const details = h("div");
   const place = h("div");
   const only = h("select", { onchange: () => show() }, h("option", { value: "" }, "all operations"),
-    ...[...new Set(entries.map((entry) => entry.operation))].map((name) => h("option", { value: name }, name)));
+    ...[...new Set(entries.map((entry) => entry.operation))].map((name) => h("option", { value: name }, name.toLowerCase())));
 
   const show = () => {
     const shown = entries.filter((entry) => !only.value || entry.operation === only.value);
@@ -2050,12 +2073,12 @@ function render({ data, el, host }) {
     const { version } = entry;
     details.replaceChildren(card([
       ["version", version], ["time (UTC)", moment(entry.timeMillis)], ["user", entry.user], ["identifier", entry.identifier === null ? "batch" : count(entry.identifier)],
-      ["operation", entry.operation], ["kind", entry.commitKind === entry.operation ? "" : entry.commitKind], ["schema", entry.schemaId],
+      ["operation", entry.operation.toLowerCase()], ["kind", entry.commitKind === entry.operation ? "" : entry.commitKind.toLowerCase()], ["schema", entry.schemaId],
       ...Object.entries(entry.metrics).map(([name, value]) => ([wordsOf(name), name.endsWith("Bytes") ? bytes(value) : count(value)])),
       ["tags", entry.tags.join(", ")], ["writer", entry.writerVersion],
       ...Object.entries(entry.properties).map(([name, value]) => ([`property ${name}`, value])),
     ]), copyButton(`copy VERSION AS OF ${version}`, () => `VERSION AS OF ${version}`, say));
-    say(`version ${version}, ${entry.operation}`);
+    say(`version ${version}, ${entry.operation.toLowerCase()}`);
   };
   body.append(h("div", { class: "row tools" }, entries.length >= 10 && h("label", {}, "show ", only)), place, details);
   show();
@@ -2143,8 +2166,9 @@ function render({ data, el, host }) {
   const details = h("div");
   const calls = h("div");
   const words = [...view.notes.map((note) => `${note.charAt(0).toUpperCase()}${note.slice(1)}.`), lsmFootnote(view)].join(" ");
-  body.append(...(view.buckets.length > 1 ? [bucketGrid.element] : []), heading, controls, gauge, stage, details, log, calls,
-    h("p", { class: "faint" }, words));
+  const keys = h("div");
+  body.append(...(view.buckets.length > 1 ? [bucketGrid.element] : []), heading, controls, gauge, stage, keys, details, log, calls,
+    h("p", { class: "legend" }, words));
 
     function choose(bucket, tell) {
     pause();
@@ -2169,9 +2193,9 @@ function render({ data, el, host }) {
       label: "step", max: Math.max(last, 0), value: state, text: (at) => lsmStepName(chosen, at),
       onMove: (at) => show(at, true),
     });
-    const previous = h("button", { onclick: () => move(-1) }, "◀ Prev");
-    const next = h("button", { onclick: () => move(1) }, "Next ▶");
-    const play = h("button", { onclick: () => (timer ? pause() : playAll()) }, "Play");
+    const previous = h("button", { onclick: () => move(-1) }, "◀ earlier");
+    const next = h("button", { onclick: () => move(1) }, "later ▶");
+    const play = h("button", { onclick: () => (timer ? pause() : playAll()) }, "play");
     const ways = h("select", { "aria-label": "place files", onchange: () => { way = (ways.value); stage.replaceChildren(); show(state, false); } },
       h("option", { value: "keys" }, "by key range"), h("option", { value: "sequence" }, "by sequence number"), h("option", { value: "size" }, "by size"));
     ways.value = way;
@@ -2240,6 +2264,7 @@ function render({ data, el, host }) {
         s("g", { class: "ground" }), s("g", { class: "bars" }));
       stage.append(svg);
     }
+    keys.replaceChildren(lsmLegend(view, layout.bars.map(({ file }) => file), state === chosen.steps.length - 1));
     for (const [name, value] of Object.entries({ width: room, height: layout.height, viewBox: `0 0 ${room} ${layout.height}` })) svg.setAttribute(name, String(value));
     const ground = (svg.querySelector(".ground"));
     const front = (svg.querySelector(".bars"));
@@ -2340,7 +2365,7 @@ function lsmSummary(view, step) {
 
 function lsmFootnote(view) {
   const parts = [`Changes of the newest ${many(view.snapshotCount, "snapshot")}.`];
-  if (view.hasLevels) parts.push("Each lane is a sorted run. By key range or sequence number a file lies from its smallest to its greatest; places are ranks among them, so order is right and distances mean nothing; its height shows its size. Hatched: deletes and rows hidden by deletion vectors.");
+  if (view.hasLevels) parts.push("Each lane is a sorted run. By key range or sequence number a file lies from its smallest to its greatest; places are ranks among them, so order is right and distances mean nothing; its height shows its size.");
   if (view.buckets.some((bucket) => bucket.files.some((file) => file.count > 1))) parts.push("Where there are too many files, neighbours share a bar.");
   if (view.buckets.some((bucket) => bucket.earlierCount)) parts.push("Some earlier changes touch too many files to be shown.");
   return parts.join(" ");
@@ -2384,12 +2409,13 @@ function lsmLayout(view, bucket, state, way, room) {
   const top = 8;
   const bottom = top + most * LSM_LANE;
   const ground = ([]);
-    const line = (y, name) => {
-    if (name) ground.push(s("text", { x: 4, y: y + 13, "font-size": 11 }, name));
-    ground.push(s("path", { d: `M${LSM_LEFT} ${y + LSM_BAR + 1}H${room - 8}`, stroke: "#8886" }));
+    const lines = (y, lanes, name) => {
+    ground.push(s("text", { x: 4, y: y + (lanes * LSM_LANE) / 2 + 2, "font-size": 11 }, name));
+    if (lanes > 1) ground.push(s("path", { d: `M${LSM_LEFT - 6} ${y + 2}V${y + lanes * LSM_LANE - 4}`, stroke: "#888" }));
+    for (let lane = 0; lane < lanes; lane += 1) ground.push(s("path", { d: `M${LSM_LEFT} ${y + lane * LSM_LANE + LSM_BAR + 1}H${room - 8}`, stroke: "#8886" }));
   };
-  for (let lane = 0; lane < most; lane += 1) line(top + lane * LSM_LANE, lane === most - 1 ? "level 0" : "");
-  upper.forEach((level, at) => line(bottom + at * LSM_LANE, view.hasLevels ? `level ${level}` : "files"));
+  if (most) lines(top, most, "level 0");
+  upper.forEach((level, at) => lines(bottom + at * LSM_LANE, 1, view.hasLevels ? `level ${level}` : "files"));
   const width = room - LSM_LEFT - 8;
   const laneSize = (lane) => lane.files.reduce((sum, file) => sum + lsmSize(file), 0);
   const largestLane = Math.max(1, ...states.flatMap((lanes) => lanes.map(laneSize)));
@@ -2425,10 +2451,24 @@ function lsmLayout(view, bucket, state, way, room) {
   return { height: height + (bySize ? 8 : 0), ground, bars };
 }
 
+function lsmColour(view, file) {
+  return !view.hasLevels ? COLOURS.green : file.level === 0 ? COLOURS.orange : file.level >= view.levelCount - 1 ? COLOURS.blue : COLOURS.sky;
+}
+
+function lsmGone(file, isNow) {
+  return Math.min(1, ((file.deletes ?? 0) + (isNow ? file.hidden ?? 0 : 0)) / Math.max(file.rows, 1));
+}
+
+function lsmLegend(view, files, isNow) {
+  const words = ([[COLOURS.orange, "level 0"], [COLOURS.sky, "levels between"], [COLOURS.blue, "last level"]]);
+  const there = new Set(files.map((file) => lsmColour(view, file)));
+  return legend(...words.map(([colour, name]) => there.has(colour) && ([barKey(colour), name])), files.some((file) => lsmGone(file, isNow)) && [hatchKey(), "deletes, and rows hidden by deletion vectors"]);
+}
+
 function lsmBar(view, { file, width, height }, isNow) {
-  const colour = !view.hasLevels ? COLOURS.green : file.level === 0 ? COLOURS.orange : file.level >= view.levelCount - 1 ? COLOURS.blue : COLOURS.sky;
+  const colour = lsmColour(view, file);
   const parts = ([s("rect", { width: width.toFixed(1), height: height.toFixed(1), rx: width < LSM_THIN ? 0 : 2, "stroke-opacity": width < LSM_THIN ? 0 : 1, fill: colour })]);
-  const gone = Math.min(1, ((file.deletes ?? 0) + (isNow ? file.hidden ?? 0 : 0)) / Math.max(file.rows, 1));
+  const gone = lsmGone(file, isNow);
   if (gone > 0) {
     const part = Math.max(width * gone, 1);
     parts.push(s("rect", { x: (width - part).toFixed(1), width: part.toFixed(1), height: height.toFixed(1), fill: "url(#lsm-hatch)" }));
@@ -2830,7 +2870,7 @@ function render({ data, el }) {
       heads: [
         { name: "column", text: breaking, prose: 160 }, { name: "type", less: 700 },
         { name: "distribution", optional: true, prose: 124, text: (_value, row) => spread(row[9], total, 110, 18) },
-        { name: "NULL", right: true, text: (_value, row) => nullsOf(row[9], view) },
+        { name: "nulls", right: true, text: (_value, row) => nullsOf(row[9], view) },
         { name: "distinct", right: true, less: 700, text: (_value, row) => distinctOf(row[9], view) },
         { name: "min", right: isFigures, optional: true, text: figureOf }, { name: "max", right: isFigures, optional: true, text: figureOf },
         { name: "mean", right: true, optional: true, less: 1000, text: short }, { name: "std", right: true, optional: true, less: 1000, text: short },
@@ -2849,7 +2889,7 @@ function render({ data, el }) {
   const open = () => {
     if (!chosen) return;
     detail.replaceChildren(...columnParts(chosen, view));
-    say(`${chosen.name}: ${nullsOf(chosen, view)} NULL, ${distinctOf(chosen, view) || "unknown"} distinct`);
+    say(`${chosen.name}: ${nullsOf(chosen, view)} null, ${distinctOf(chosen, view) || "unknown"} distinct`);
   };
   const search = h("input", { type: "search", placeholder: "search", "aria-label": "search columns by name and type",
     oninput: (event) => { wanted = event.target.value.toLowerCase(); draw(); } });
@@ -2871,7 +2911,7 @@ function columnParts(column, view) {
   const facts = card([
     ["type", column.type],
     [view.sample ? "rows read" : "rows", count(total)],
-    ["NULL", column.allNulls ?? column.nullCount ? `${count(column.allNulls ?? column.nullCount)}, ${nullsOf(column, view)}` : "none"],
+    ["nulls", column.allNulls ?? column.nullCount ? `${count(column.allNulls ?? column.nullCount)}, ${nullsOf(column, view)}` : "none"],
     ["NaN", column.nanCount ? count(column.nanCount) : ""],
     ["infinite", column.infiniteCount ? count(column.infiniteCount) : ""],
     ["distinct", distinctOf(column, view)],
@@ -2881,7 +2921,7 @@ function columnParts(column, view) {
     ...column.quantiles.map((text, place) => ([SHARE_NAMES[place], `${column.isSampled ? "≈" : ""}${text}`])),
     ["length", column.longest === null ? "" : column.shortest === column.longest ? count(column.longest) : `${count(column.shortest)} to ${count(column.longest)}, mean ${short(column.meanLength)}`],
     ["longest", column.longestText],
-    ["", column.hasFacts ? "" : "of a nested column only the NULLs are counted"],
+    ["", column.hasFacts ? "" : "of a nested column only the nulls are counted"],
   ]);
   const sign = column.topError ? "≥" : "";
   const top = column.top.length > 0 && grid({ caption: "most frequent",
@@ -3364,11 +3404,9 @@ function arranged(rows, details, places) {
 const CHARACTER = 7.4;
 const PADDING = 20;
 const MOST_FACTS = 240;
-const NAME_LINES = 3;
-const NAME_ENDS = /(?<=[._/,=-])/;
 
 function usualWidth(column, cells, facts) {
-  const widest = Math.max(nameColumns(column.name) + 3, Math.min(textColumns(column.type), 16), ...cells.map((cell) => textColumns(cell ?? "NULL") * (column.isNumber ? 1.3 : 1)));
+  const widest = Math.max(textColumns(column.name) * (halfOf(column.name) / (column.name.length || 1)) + 3, Math.min(textColumns(column.type), 16), ...cells.map((cell) => textColumns(cell ?? "NULL") * (column.isNumber ? 1.3 : 1)));
   const lines = Math.min(MOST_FACTS, Math.max(...facts.map(factWidth)));
   const least = facts.length ? Math.max(column.bins.length || column.top.length ? 116 : 70, lines) : 80;
   return Math.round(Math.max(least, Math.min(320, widest * CHARACTER + PADDING)));
@@ -3376,10 +3414,6 @@ function usualWidth(column, cells, facts) {
 
 function factWidth(line) {
   return [...line].reduce((sum, letter) => sum + (/[\dA-Zmw%]/.test(letter) ? 7.1 : /[ ,.:;…-]/.test(letter) ? 4 : letter > "\u1100" ? 11 : 5.5), PADDING);
-}
-
-function nameColumns(name) {
-  return Math.max(...name.split(NAME_ENDS).map(textColumns), textColumns(name) / NAME_LINES);
 }
 
 function textColumns(text) {
@@ -3995,8 +4029,8 @@ function render({ data, el, host }) {
     },
   }));
   const back = h("button", { onclick: () => sliders.forEach((slider, at) => slider.move(view.sliders[at].own)) }, "own options");
-  body.append(h("div", {}, h("div", { class: "sliders" }, ...sliders.map((slider) => slider.element)), h("div", { class: "row" }, back)), charts, table, ...simulatorForm());
-  body.append(h("p", { class: "faint" }, `${view.simulations.length} settings were computed for the sliders${host.ask ? "; any other values are replayed by the kernel" : "; with a kernel any values can be computed"}. Dashed: the own options. Picks are those of the real picker, one after each flush; what a rewrite yields is estimated from sizes, row counts and key ranges, deletes are left out. ${view.notes.join(" ")}`));
+  body.append(h("div", {}, h("div", { class: "sliders" }, ...sliders.map((slider) => slider.element)), h("div", { class: "row" }, back)), charts, legend(chartKey(COLOURS.blue, "chosen"), chartKey("#888", "own options", "4 3")), table, ...simulatorForm());
+  body.append(h("p", { class: "legend" }, `${view.simulations.length} settings were computed for the sliders${host.ask ? "; any other values are replayed by the kernel" : "; with a kernel any values can be computed"}. Picks are those of the real picker, one after each flush; what a rewrite yields is estimated from sizes, row counts and key ranges, deletes are left out. ${view.notes.join(" ")}`));
 
     function simulatorForm() {
     const { ask } = host;
@@ -4015,7 +4049,7 @@ function render({ data, el, host }) {
       }
     };
     input.addEventListener("keydown", (event) => event.key === "Enter" && run());
-    return [h("div", { class: "row" }, h("label", {}, "any options ", input), h("button", { onclick: run }, "Replay"))];
+    return [h("div", { class: "row" }, h("label", {}, "any options ", input), h("button", { onclick: run }, "replay"))];
   }
 
   const unsized = whenSized(body, (now) => {
@@ -4028,6 +4062,10 @@ function render({ data, el, host }) {
     unsized();
     stop();
   };
+}
+
+function chartKey(stroke, words, dashes) {
+  return [swatch(s("path", { d: "M0 7H14", stroke, "stroke-width": 2.5, "stroke-dasharray": dashes })), words];
 }
 
 function simulatorAt(view, chosen) {
@@ -4500,17 +4538,25 @@ function drawn(item, largest, most, isNamed) {
     s("title", {}, sentence(item)),
     s("circle", { class: "ring", r: 19 * Math.min(1, most) }),
     s("g", { class: "shape", transform: group ? "" : `scale(${size.toFixed(2)})` }, shape));
-  if (isNamed) element.append(s("text", { y: 28, "text-anchor": "middle", "font-size": 10 }, item.first === item.last ? item.last : `…${item.last}`));
+  if (isNamed) element.append(around(item.first === item.last ? item.last : `…${item.last}`, 28));
   const tags = point?.tags ?? Object.keys(group?.tags ?? {});
   const readers = point?.consumers ?? Object.keys(group?.consumers ?? {});
   if (tags.length) element.append(tagMark(-2, -17), label(tags, -38));
   if (readers.length) element.append(consumerMark(0, 31), label(readers, 56));
   const schemas = group ? (group.newSchemas ?? []) : point?.isNewSchema ? [point.schemaId] : [];
   if (schemas.length) {
-    element.append(s("path", { d: `M-17 -30V16`, stroke: COLOURS.pink, "stroke-width": 2, "stroke-dasharray": "4 3" }),
+    element.append(dashed("M-17 -30V16", "4 3"),
       s("text", { x: -17, y: 28, "text-anchor": "middle", "font-size": 10, "font-style": "italic" }, `S${schemas.join(" ")}`));
   }
   return element;
+}
+
+function around(text, y, x = 0, size = 10) {
+  return s("text", { x, y, "text-anchor": "middle", "font-size": size }, text);
+}
+
+function dashed(d, dashes, stroke = COLOURS.pink) {
+  return s("path", { d, fill: "none", stroke, "stroke-width": 2, "stroke-dasharray": dashes });
 }
 
 function tagMark(x, y) {
@@ -4524,7 +4570,7 @@ function consumerMark(x, y) {
 function label(names, y) {
   const first = [...names[0]];
   const text = first.length > 10 ? `${first.slice(0, 9).join("")}…` : names[0];
-  return s("text", { y, "text-anchor": "middle", "font-size": 9 }, names.length > 1 ? `${text} +${names.length - 1}` : text);
+  return around(names.length > 1 ? `${text} +${names.length - 1}` : text, y, 0, 9);
 }
 
 function groupMark(group) {
@@ -4548,13 +4594,11 @@ function trendOf(items, [name, value, write], scale) {
     const value = values[at];
     return value === null ? "" : `L${item.x.toFixed(1)} ${y(value).toFixed(1)}`;
   });
-  const hasCompaction = main.some(({ point, group }) => (point ? point.commitKind === "COMPACT" : group?.kinds.COMPACT));
-  scale.replaceChildren(`${name}: ${write(low)} to ${write(high)}${hasCompaction ? "; ■ compaction" : ""}`);
-  const dots = main.flatMap(({ point, group, x }, at) => {
+  const dots = main.flatMap((item, at) => {
     const value = values[at];
-    const isCompact = point ? point.commitKind === "COMPACT" : group?.kinds.COMPACT;
-    return isCompact && value !== null ? [s("rect", { x: x - 3, y: y(value) - 3, width: 6, height: 6, fill: COLOURS.green })] : [];
+    return kindsOf(item).COMPACT && value !== null ? [s("rect", { x: item.x - 3, y: y(value) - 3, width: 6, height: 6, fill: COLOURS.green })] : [];
   });
+  scale.replaceChildren(`${name}: ${write(low)} to ${write(high)}${dots.length ? "; ■ compaction" : ""}`);
   const ground = `M${MARGIN - 20} ${y(0).toFixed(1)}H${main[main.length - 1].x + 20}`;
   return [s("path", { d: ground, stroke: "currentColor", opacity: 0.3 }),
     s("path", { d: path.join("").replace("L", "M"), fill: "none", stroke: COLOURS.blue, "stroke-width": 2 }), ...dots];
@@ -4569,9 +4613,10 @@ function lanesOf(items, { branches }, width) {
     const y = LANES.top + LANES.height * (at + 1);
     const fork = main.find((item) => forkedAt !== null && item.first <= forkedAt && forkedAt <= item.last);
     const start = mine[0]?.x ?? MARGIN;
+    const end = mine[mine.length - 1]?.x ?? start;
     const from = fork ? `M${fork.x} ${LANES.top}V${y}H` : `M${Math.max(start - 20, 4)} ${y}H`;
-    lines.push(s("path", { d: `${from}${mine[mine.length - 1]?.x ?? start}`, fill: "none", stroke: COLOURS.pink, "stroke-width": 2, "stroke-dasharray": "6 3" }),
-      s("text", { x: (mine[mine.length - 1]?.x ?? start) + 20, y: y + 4, "font-size": 11, "font-weight": "bold" }, `${shortened(name)}${olderCount ? ` (${count(olderCount)} older)` : ""}`));
+    lines.push(dashed(from + end, "6 3"),
+      s("text", { x: end + 20, y: y + 4, "font-size": 11, "font-weight": "bold" }, `${shortened(name)}${olderCount ? ` (${count(olderCount)} older)` : ""}`));
   });
   return lines;
 }
@@ -4581,7 +4626,9 @@ function gapsOf(items) {
     const before = items[at - 1];
     if (!item.gap || !before || before.lane !== item.lane) return [];
     const x = (before.x + item.x) / 2;
-    return [s("text", { x, y: item.y - 20, "text-anchor": "middle", "font-size": 10 }, `… ${item.gap} …`, s("title", {}, `${item.gap} expired`))];
+    const text = around(`… ${item.gap} …`, item.y - 20, x);
+    text.append(s("title", {}, `${item.gap} expired`));
+    return [text];
   });
 }
 
@@ -4594,7 +4641,7 @@ function watermarkOf(items, height) {
   if (newest === null) return null;
   const behind = main.filter((item) => Number(item.millis) <= newest);
   const x = behind.length ? behind[behind.length - 1].x + 8 : 6;
-  return s("g", {}, s("path", { d: `M${x} 14V${height - 8}`, stroke: COLOURS.sky, "stroke-width": 2, "stroke-dasharray": "2 4" }),
+  return s("g", {}, dashed(`M${x} 14V${height - 8}`, "2 4", COLOURS.sky),
     s("text", { x, y: 11, "text-anchor": behind.length > main.length / 2 ? "end" : "start", "font-size": 10 }, `watermark ${moment(newest)}`));
 }
 
@@ -4629,23 +4676,27 @@ function brushes(picture, items, marks, done) {
   picture.addEventListener("dragstart", (event) => event.preventDefault());
 }
 
+function kindsOf({ point, group }) {
+  return group?.kinds ?? { [point?.commitKind ?? "?"]: 1 };
+}
+
 function kinds(items) {
     const found = {};
-  for (const { point, group } of items) {
-    for (const [kind, number] of Object.entries(group?.kinds ?? { [point?.commitKind ?? "?"]: 1 })) found[kind] = (found[kind] ?? 0) + number;
+  for (const item of items) {
+    for (const [kind, number] of Object.entries(kindsOf(item))) found[kind] = (found[kind] ?? 0) + number;
   }
   return Object.entries(found).map(([kind, number]) => `${count(number)} ${kind.toLowerCase()}`).join(", ");
 }
 
 function legendOf(items, { branches }) {
-  const there = new Set(items.flatMap(({ point, group }) => Object.keys(group?.kinds ?? { [point?.commitKind ?? ""]: 1 })));
+  const there = new Set(items.flatMap((item) => Object.keys(kindsOf(item))));
   const has = (what) => items.some(({ point, group }) => what(point ?? group));
   return legend(
     ...[...there].map((kind) => ([swatch(s("g", { transform: "translate(7 7) scale(.55)" }, mark(kind, 0, 0))), kind.toLowerCase()])),
     has(({ tags }) => Object.keys(tags ?? {}).length) && [swatch(s("g", { transform: "translate(3 14) scale(.7)" }, tagMark(0, 0))), "tag"],
     has(({ consumers }) => Object.keys(consumers ?? {}).length) && [swatch(s("g", { transform: "translate(7 0) scale(.9)" }, consumerMark(0, 0))), "a consumer reads on from here"],
-    has(({ isNewSchema, newSchemas }) => isNewSchema || newSchemas?.length) && [swatch(s("path", { d: "M7 1V13", stroke: COLOURS.pink, "stroke-width": 2, "stroke-dasharray": "4 3" })), "a new schema"],
-    branches.length > 0 && [swatch(s("path", { d: "M1 7H13", stroke: COLOURS.pink, "stroke-width": 2, "stroke-dasharray": "4 2" })), "branch"],
+    has(({ isNewSchema, newSchemas }) => isNewSchema || newSchemas?.length) && [swatch(dashed("M7 1V13", "4 3")), "a new schema"],
+    branches.length > 0 && [swatch(dashed("M1 7H13", "4 2")), "branch"],
     [null, "larger: more rows"]);
 }
 

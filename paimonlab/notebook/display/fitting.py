@@ -33,6 +33,8 @@ _WIDER = 1
 _PADDING = 16
 _MOST_LINES = 3.7
 _ID_LINES = 1.7
+_HEAD_LINES = 2.6
+"""Of a name, so that it is over three lines wherever they end."""
 _A_LINE = 130
 """Pixels of texts; shorter ones are one line."""
 _LONG_TEXT = 180
@@ -187,6 +189,7 @@ def _least(column: Column, longest: int, whole: int, widest: int) -> int:
     if column.align is Align.LEFT:
         longest = max(min(longest, _LONGEST_PIECE * _LETTER), min(widest, _A_LINE))
     pieces = (piece for word in words(column.name) for piece in head_parts(word))
-    head = max(map(text_width, pieces), default=0) * _BOLD_LETTER
+    longest_part = max(map(text_width, pieces), default=0)
+    head = max(longest_part, text_width(column.name) / _HEAD_LINES) * _BOLD_LETTER
     few = (whole - _PADDING) / (_ID_LINES if column.is_id else _MOST_LINES)
     return min(math.ceil(max(longest, head, few)) + _PADDING, whole)

@@ -40,7 +40,7 @@ def test_every_object_has_a_card_without_markup_of_others(table: Table, tmp_path
         (table.schema, "primary key"),
         (table.snapshot, "+2"),
         (table.tags["v1"], "Tag 1"),
-        (table.snapshots, "APPEND"),
+        (table.snapshots, "append"),
         (table.tags, "v1"),
         (table.scan(), "Scan of db.t"),
         (table.changes(0, 1), "Changes of db.t"),
@@ -55,7 +55,7 @@ def test_every_object_has_a_card_without_markup_of_others(table: Table, tmp_path
 def test_a_card_of_a_table_says_what_it_is(table: Table) -> None:
     card = cards.of_table(table)
 
-    for text in ("BIGINT NOT NULL", "primary key", "bucket = 2", "2 rows before merging", "APPEND"):
+    for text in ("BIGINT NOT NULL", "primary key", "bucket = 2", "2 rows before merging", "append"):
         assert text in card
 
 

@@ -223,7 +223,7 @@ def test_many_files_are_sampled_and_statistics_are_of_all(
     assert view.value.sample == FilesRead(file_count=5, of_files=20, of_rows=40)
     assert "4 columns, from 5 of 20 files (10 of 40 rows)" in view.to_text()
     assert view.value.notes[0] == (
-        "from statistics of all rows: NULL of p, n, none, f; min and max of p, n"
+        "from statistics of all rows: nulls of p, n, none, f; min and max of p, n"
     )
     rows = table.scan().to_arrow()
     assert (found["n"].all_nulls, found["n"].all_low, found["n"].all_high) == (

@@ -1,20 +1,19 @@
 // @ts-check
 // Widths of columns, and those at the left that stay when the rest is scrolled.
+import { halfOf } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").ResultColumn} ResultColumn */
 
 const CHARACTER = 7.4;
 const PADDING = 20;
 const MOST_FACTS = 240;
-const NAME_LINES = 3;
-const NAME_ENDS = /(?<=[._/,=-])/;
 
 /**
  * The width that a column needs, guessed: nothing has to be laid out for it.
  * @param {ResultColumn} column @param {(string | null)[]} cells some of it @param {string[]} facts lines under its head
  */
 export function usualWidth(column, cells, facts) {
-  const widest = Math.max(nameColumns(column.name) + 3, Math.min(textColumns(column.type), 16), ...cells.map((cell) => textColumns(cell ?? "NULL") * (column.isNumber ? 1.3 : 1)));
+  const widest = Math.max(textColumns(column.name) * (halfOf(column.name) / (column.name.length || 1)) + 3, Math.min(textColumns(column.type), 16), ...cells.map((cell) => textColumns(cell ?? "NULL") * (column.isNumber ? 1.3 : 1)));
   const lines = Math.min(MOST_FACTS, Math.max(...facts.map(factWidth)));
   const least = facts.length ? Math.max(column.bins.length || column.top.length ? 116 : 70, lines) : 80;
   return Math.round(Math.max(least, Math.min(320, widest * CHARACTER + PADDING)));
@@ -23,11 +22,6 @@ export function usualWidth(column, cells, facts) {
 /** The width of a line under a head, in small letters. @param {string} line */
 function factWidth(line) {
   return [...line].reduce((sum, letter) => sum + (/[\dA-Zmw%]/.test(letter) ? 7.1 : /[ ,.:;…-]/.test(letter) ? 4 : letter > "\u1100" ? 11 : 5.5), PADDING);
-}
-
-/** The longest part of a name whose line ends behind dots and the like, or as much as brings it into three lines. @param {string} name */
-function nameColumns(name) {
-  return Math.max(...name.split(NAME_ENDS).map(textColumns), textColumns(name) / NAME_LINES);
 }
 
 /** @param {string} text */

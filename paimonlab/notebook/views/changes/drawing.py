@@ -41,7 +41,7 @@ def _grid(changes: ChangeList) -> Grid:
     is_wide = len(places) < len(changes.columns)
     columns = (
         Column(""),
-        Column("kind", rank=1),
+        Column("kind", is_optional=True, rank=1),
         *(
             Column(
                 f"{changes.columns[number]} (key)"
@@ -58,12 +58,15 @@ def _grid(changes: ChangeList) -> Grid:
     total = changes.total
     counts = {"inserted": total.inserts, "updated": total.updates, "deleted": total.deletes}
     headline = ", ".join(f"{number:,} {what}" for what, number in counts.items() if number)
-    body = [_row(row, places) for row in changes.rows]
+    facts = [(row.mark, row.kind) for row in changes.rows]
+    has_kinds = len(set(facts)) > len({mark for mark, _ in facts})
+    body = [_row(row, places, row.kind if has_kinds else "") for row in changes.rows]
     footer = _footer(changes)
     if is_wide:
         hidden = len(changes.columns) - len(places)
         footer += f"; {many(hidden, 'column')} more, to_arrow() has all"
-    return Grid(columns, body, caption, footer, headline or "No row changed")
+    grid = Grid(columns, body, caption, footer, headline or "No row changed")
+    return grid.without_empty()
 
 
 def _places_shown(changes: ChangeList) -> Sequence[int]:
@@ -75,7 +78,7 @@ def _places_shown(changes: ChangeList) -> Sequence[int]:
     return ranked[: max(_MOST_COLUMNS, len(changes.key))]
 
 
-def _row(row: ChangedRow, places: Sequence[int]) -> Sequence[Cell]:
+def _row(row: ChangedRow, places: Sequence[int], kind: str) -> Sequence[Cell]:
     old = dict(row.old)
     values = [
         Cell(_text(old[number]) + _ARROW + _text(value))
@@ -85,7 +88,7 @@ def _row(row: ChangedRow, places: Sequence[int]) -> Sequence[Cell]:
         else Cell(value)
         for number, value in ((number, row.cells[number]) for number in places)
     ]
-    return (Cell(row.mark), Cell(row.kind), *values)
+    return (Cell(row.mark), Cell(kind), *values)
 
 
 def _text(value: str | None) -> str:

@@ -67,7 +67,7 @@ export function render({ data, el, host }) {
   /** @param {ChangedRow} row */
   const show = (row) => {
     detail.replaceChildren(card([
-      ["change", `${row.mark} ${row.kind}`],
+      ["change", `${CHANGE_NAMES[row.mark]} (${row.kind})`],
       ["partition", row.partition],
       ["bucket", row.bucket],
       ...columns.map((name, place) => /** @type {[string, any]} */ ([key.includes(place) ? `${name} (key)` : name, changed(row, place)])),
@@ -83,12 +83,13 @@ export function render({ data, el, host }) {
   const draw = () => {
     const kept = shown.filter((row) => chosen.has(row.mark));
     const wanted = placesShown();
+    const hasKinds = new Set(kept.map((row) => row.kind)).size > new Set(kept.map((row) => row.mark)).size;
     const made = grid({
       label: "rows that were inserted, deleted or updated",
       selected: (row) => hasPlace(followed) && isAt(row[row.length - 1], followed),
       heads: [
         { name: "", label: "inserted, deleted or updated", text: (mark) => h("span", { class: `mark ${mark === "-" ? "mark-gone" : ""}`, title: CHANGE_NAMES[mark] }, mark) },
-        { name: "kind", less: 700 },
+        { name: "kind", optional: true, less: 700 },
         ...wanted.map((place, at) => ({
           name: key.includes(place) ? `${columns[place]} (key)` : columns[place],
           less: isAll || at < FEW_COLUMNS ? 0 : (at + 1) * COLUMN_WIDTH,
@@ -96,7 +97,7 @@ export function render({ data, el, host }) {
           text: (/** @type {any} */ _value, /** @type {any[]} */ row) => changed(row[row.length - 1], place, FEW_DIGITS),
         })),
       ],
-      rows: kept.map((row) => [row.mark, row.kind, ...wanted.map((place) => row.cells[place]), row]),
+      rows: kept.map((row) => [row.mark, hasKinds ? row.kind : "", ...wanted.map((place) => row.cells[place]), row]),
       onChoose: (row) => show(row[row.length - 1]),
     });
     list.replaceChildren(made.element);
@@ -147,7 +148,8 @@ export function render({ data, el, host }) {
     draw();
   } }, "all columns");
   const sums = { "+": total.inserts, "~": total.updates, "-": total.deletes };
-  const marks = Object.entries(sums).map(([mark, many]) => {
+  const there = Object.entries(sums).filter(([, many]) => many);
+  const marks = there.map(([mark, many]) => {
     const button = h("button", { "aria-pressed": "true", onclick: () => {
       if (!chosen.delete(mark)) chosen.add(mark);
       button.setAttribute("aria-pressed", String(chosen.has(mark)));
@@ -158,7 +160,7 @@ export function render({ data, el, host }) {
   draw();
   body.append(
     h("p", { class: "legend" }, note),
-    h("div", { class: "row" }, ...(rowCount >= 10 ? marks : []), all, where),
+    h("div", { class: "row" }, ...(rowCount >= 10 && there.length > 1 ? marks : []), all, where),
     h("div", { class: "row tools" }, rowCount >= 10 && filter, rowCount > page && back, rowCount > page && next,
       copyButton("copy CSV", () => csvOf(shown.filter((row) => chosen.has(row.mark)), columns), (said) => say(said.length > 200 ? `${said.slice(0, 200)}…` : said))),
     list, detail);

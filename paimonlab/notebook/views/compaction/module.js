@@ -8,6 +8,7 @@ import { breaking, bytes, COLOURS, copyButton, count, empty, frame, grid, h, has
 
 const COMPACTION_MOST = 900;
 const COMPACTION_ROW = 30;
+const COMPACTION_LEFT = 56;
 
 const COMPACTION_CSS = `
 .calls { display: grid; grid-template-columns: max-content max-content minmax(0, 1fr); gap: 4px 16px; align-items: baseline; } .calls code { overflow-wrap: anywhere; }
@@ -121,13 +122,13 @@ function compactionPicture(run, width) {
   const right = width - side - 10;
   const top = 26;
   const height = top + run.levels.length * COMPACTION_ROW + 6;
-  const parts = /** @type {SVGElement[]} */ ([s("text", { x: 44, y: 14, "font-size": 11, "font-weight": "bold" }, "before"), s("text", { x: right, y: 14, "font-size": 11, "font-weight": "bold" }, "after")]);
+  const parts = /** @type {SVGElement[]} */ ([s("text", { x: COMPACTION_LEFT, y: 14, "font-size": 11, "font-weight": "bold" }, "before"), s("text", { x: right, y: 14, "font-size": 11, "font-weight": "bold" }, "after")]);
   run.levels.forEach((level, at) => {
     const y = top + at * COMPACTION_ROW;
-    parts.push(s("text", { x: 4, y: y + 12, "font-size": 11 }, `L${level.level}`));
-    for (const [x, sum, colour] of /** @type {[number, FileSum, string][]} */ ([[44, level.before, COLOURS.orange], [right, level.after, COLOURS.green]])) {
+    parts.push(s("text", { x: 4, y: y + 12, "font-size": 11 }, `level ${level.level}`));
+    for (const [x, sum, colour] of /** @type {[number, FileSum, string][]} */ ([[COMPACTION_LEFT, level.before, COLOURS.orange], [right, level.after, COLOURS.green]])) {
       if (!sum.files) continue;
-      parts.push(s("rect", { x, y, height: 9, rx: 2, width: Math.max(((side - 50) * compactionWeight(sum)) / largest, 3), fill: colour }),
+      parts.push(s("rect", { x, y, height: 9, rx: 2, width: Math.max(((side - COMPACTION_LEFT) * compactionWeight(sum)) / largest, 3), fill: colour }),
         s("text", { x, y: y + 21, "font-size": 10 }, compactionSum(sum)));
     }
   });

@@ -12,6 +12,7 @@ from paimonlab.spec.visible_text import visible
 
 _WIDTH = 720
 _SIDE = 250
+_LEFT = 60
 _ROW = 26
 _TOP = 34
 
@@ -19,7 +20,7 @@ _TOP = 34
 def picture(table: str, run: CompactionRun) -> str:
     """Return an ``<img>`` of a compaction."""
     height = _TOP + _ROW * max(len(run.levels), 1) + 8
-    drawn = svg.document(_WIDTH, height, _shapes(table, run))
+    drawn = svg.document(_WIDTH, height, _shapes(run))
     return svg.image(drawn, alternative(table, run), _WIDTH, height)
 
 
@@ -40,21 +41,21 @@ def _said(files: FileSum) -> str:
     return f"{many(files.files, 'file')}{size}, {many(files.rows, 'row')}"
 
 
-def _shapes(table: str, run: CompactionRun) -> Iterator[str]:
-    yield _text(10, 20, svg.shortened(f"{table}, snapshot {run.snapshot_id}", 60), "bold")
+def _shapes(run: CompactionRun) -> Iterator[str]:
+    yield _text(10, 20, f"snapshot {run.snapshot_id}", "bold")
     weights = [_weight(files) for level in run.levels for files in (level.before, level.after)]
     largest = max(weights, default=0) or 1
     right = _WIDTH - _SIDE - 10
     for number, level in enumerate(run.levels):
         y = _TOP + _ROW * number
-        yield _text(10, y + 14, f"L{level.level}")
+        yield _text(10, y + 14, f"level {level.level}")
         for x, files, colour in (
-            (40, level.before, ORANGE),
+            (_LEFT, level.before, ORANGE),
             (right, level.after, GREEN),
         ):
             if not files.files:
                 continue
-            width = max((_SIDE - 40) * _weight(files) / largest, 3)
+            width = max((_SIDE - _LEFT) * _weight(files) / largest, 3)
             yield svg.rectangle(x, y, float(width), 8, rx=2, fill=colour)
             yield _text(x, y + 19, _said(files))
     middle = _TOP + _ROW * len(run.levels) / 2

@@ -1,5 +1,5 @@
 // @ts-check
-import { areNumbers, breaking, bytes, card, copyButton, count, frame, grid, h, many, valueText } from "../../display/browser/parts.js";
+import { areNumbers, breaking, bytes, card, copyButton, count, frame, grid, h, many, shortFile, valueText } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").DataFileView} DataFileView */
 /** @typedef {import("../../display/browser/views").FileColumn} FileColumn */
@@ -12,9 +12,10 @@ const FILE_CSS = ".wrong { border-left: 3px solid var(--error); color: var(--err
 /** @param {FileContext} context */
 export function render({ data, el, host }) {
   const view = data.view;
-  const { body, say, stop } = frame(el, { title: `${view.table}: ${view.file}`, note: `in snapshot ${view.snapshotId}`, headline: `${many(view.rows, "row")} in ${bytes(view.bytes)}${view.level === null ? "" : `, level ${view.level}`}${view.partition && ` of ${view.partition}`} bucket ${view.bucket}`, css: FILE_CSS });
+  const { body, say, stop, head } = frame(el, { title: `${view.table}: ${view.file}`, note: `in snapshot ${view.snapshotId}`, headline: `${many(view.rows, "row")} in ${bytes(view.bytes)}${view.level === null ? "" : `, level ${view.level}`}${view.partition && ` of ${view.partition}`} bucket ${view.bucket}`, css: FILE_CSS });
+  head.querySelector("h3")?.replaceChildren(`${view.table}: `, shortFile(view.file));
   const wrong = problemsOf(view).map((text) => h("p", { class: "wrong" }, `wrong: ${text}`));
-  const facts = card([["partition", view.partition], ["bucket", view.bucket], ["level", view.level],
+  const facts = card([["file", view.file], ["partition", view.partition], ["bucket", view.bucket], ["level", view.level],
     ["keys", view.minKey === null ? "" : `${view.minKey} to ${view.maxKey}`], ["sequence numbers", `${view.minSequenceNumber} to ${view.maxSequenceNumber}`],
     ["schema", view.schemaId], ["format", `${view.format} ${view.version}`], ["written by", view.writtenBy], ["rows", count(view.rows)], ["size", bytes(view.bytes)],
     ["checksums", checksOf(view)], ...view.properties]);

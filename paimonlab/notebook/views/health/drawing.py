@@ -112,7 +112,7 @@ def _tables(health: Health) -> Grid:
         Column("snapshot", align=Align.RIGHT, rank=1),
         Column("files", align=Align.RIGHT),
         Column("rows before merging", align=Align.RIGHT),
-        Column("level-0 files", align=Align.RIGHT),
+        Column("files on level 0", align=Align.RIGHT),
         Column("snapshots", align=Align.RIGHT, rank=1),
         Column("manifests", align=Align.RIGHT, rank=1),
     ]
@@ -120,6 +120,8 @@ def _tables(health: Health) -> Grid:
     if has_sizes:
         columns.append(Column("size", align=Align.RIGHT))
     body = [texts(_numbers(table, has_sizes=has_sizes)) for table in health.tables]
+    if len(body) == 1:  # its name and its verdict are above
+        return Grid(tuple(columns[2:]), [body[0][2:]], "the table")
     return Grid(tuple(columns), body, "tables")
 
 

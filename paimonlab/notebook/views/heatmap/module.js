@@ -1,5 +1,5 @@
 // @ts-check
-import { amountColour, bytes, card, COLOURS, compare, count, empty, frame, h, hasPlace, many, moment, placeText } from "../../display/browser/parts.js";
+import { amountColour, bytes, card, COLOURS, compare, count, empty, frame, h, hasPlace, hatchKey, legend, many, moment, placeText } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Heatmap} Heatmap */
 /** @typedef {import("../../display/browser/views").HeatmapRow} HeatmapRow */
@@ -35,7 +35,7 @@ export function render({ data, el, host }) {
   const title = () => `${view.table}: buckets${view.snapshotId === null ? "" : ` of snapshot ${view.snapshotId}`}`;
   const { body, say, stop, head } = frame(el, { title: title(), headline: headlineOf(view), css: HEAT_CSS });
   const table = h("table", { role: "grid", "aria-label": "partitions and buckets" });
-  const legend = h("div", { class: "row legend" });
+  const keys = h("div");
   const notes = h("div", { class: "legend" });
   const details = h("div");
 
@@ -54,7 +54,7 @@ export function render({ data, el, host }) {
     return stop;
   }
   body.append(h("div", { class: "row tools" }, h("label", {}, "colour ", pick), h("label", {}, "rows ", sort), scale),
-    h("div", { class: "scroll" }, table), legend, details, notes);
+    h("div", { class: "scroll" }, table), keys, details, notes);
 
   /** @param {string} name */
   const change = async (name) => {
@@ -114,8 +114,8 @@ export function render({ data, el, host }) {
     table.onkeydown = (event) => key(event);
     current = [Math.min(current[0], Math.max(cells.length - 1, 0)), current[1]];
     cells[current[0]]?.[current[1]]?.setAttribute("tabindex", "0");
-    legend.replaceChildren(`${text(least)} `, h("span", { class: "ramp", role: "img", "aria-label": "colours from low to high" }), ` ${text(largest)}`,
-      logarithmic ? ", log scale" : "", h("span", {}, "hatched: no such bucket"));
+    keys.replaceChildren(legend([h("span", {}, `${text(least)} `, h("span", { class: "ramp", role: "img", "aria-label": "colours from low to high" })), `${text(largest)}${logarithmic ? ", log scale" : ""}`],
+      view.rows.some((row) => row.files.includes(null)) && [hatchKey(), "no such bucket"]));
     notes.replaceChildren(...[skewText(view, measure), coverText(view)].filter(Boolean).map((line) => h("div", {}, line)));
   };
 

@@ -25,7 +25,7 @@ export function render({ data, el, host }) {
   const details = h("div");
   const place = h("div");
   const only = h("select", { onchange: () => show() }, h("option", { value: "" }, "all operations"),
-    ...[...new Set(entries.map((entry) => entry.operation))].map((name) => h("option", { value: name }, name)));
+    ...[...new Set(entries.map((entry) => entry.operation))].map((name) => h("option", { value: name }, name.toLowerCase())));
 
   const show = () => {
     const shown = entries.filter((entry) => !only.value || entry.operation === only.value);
@@ -53,12 +53,12 @@ export function render({ data, el, host }) {
     const { version } = entry;
     details.replaceChildren(card([
       ["version", version], ["time (UTC)", moment(entry.timeMillis)], ["user", entry.user], ["identifier", entry.identifier === null ? "batch" : count(entry.identifier)],
-      ["operation", entry.operation], ["kind", entry.commitKind === entry.operation ? "" : entry.commitKind], ["schema", entry.schemaId],
+      ["operation", entry.operation.toLowerCase()], ["kind", entry.commitKind === entry.operation ? "" : entry.commitKind.toLowerCase()], ["schema", entry.schemaId],
       ...Object.entries(entry.metrics).map(([name, value]) => /** @type {[string, string]} */ ([wordsOf(name), name.endsWith("Bytes") ? bytes(value) : count(value)])),
       ["tags", entry.tags.join(", ")], ["writer", entry.writerVersion],
       ...Object.entries(entry.properties).map(([name, value]) => /** @type {[string, string]} */ ([`property ${name}`, value])),
     ]), copyButton(`copy VERSION AS OF ${version}`, () => `VERSION AS OF ${version}`, say));
-    say(`version ${version}, ${entry.operation}`);
+    say(`version ${version}, ${entry.operation.toLowerCase()}`);
   };
   body.append(h("div", { class: "row tools" }, entries.length >= 10 && h("label", {}, "show ", only)), place, details);
   show();

@@ -54,7 +54,7 @@ def _bucket_grid(lsm: Lsm) -> Grid:
             Column("level 0", align=Align.RIGHT, rank=1),
             Column("backlog", align=Align.RIGHT, rank=1),
             Column("sorted runs", align=Align.RIGHT),
-            Column("levels"),
+            Column("levels", rank=2),
         ]
     columns += [Column(name, align=Align.RIGHT, rank=1) for name in ("deletes", "hidden rows")]
     body = [texts(list(_bucket_cells(lsm, bucket, has_sizes))) for bucket in lsm.buckets]
@@ -95,7 +95,7 @@ def _levels(bucket: LsmBucket) -> str:
     files: Counter[int] = Counter()
     for file in alive(bucket):
         files[file.level] += file.count
-    return ", ".join(f"L{level} {files[level]:,}" for level in sorted(files))
+    return ", ".join(f"level {level}: {files[level]:,}" for level in sorted(files))
 
 
 def alive(bucket: LsmBucket) -> list[LsmFile]:

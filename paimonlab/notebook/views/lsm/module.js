@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, card, COLOURS, copyButton, count, empty, frame, grid, h, hasPlace, isAt, many, moment, placeText, roving, s, slider, whenSized } from "../../display/browser/parts.js";
+import { barKey, bytes, card, COLOURS, copyButton, count, empty, frame, grid, h, hasPlace, hatchKey, isAt, legend, many, moment, placeText, roving, s, slider, whenSized } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Lsm} Lsm */
 /** @typedef {import("../../display/browser/views").LsmBucket} LsmBucket */
@@ -58,8 +58,9 @@ export function render({ data, el, host }) {
   const details = h("div");
   const calls = h("div");
   const words = [...view.notes.map((note) => `${note.charAt(0).toUpperCase()}${note.slice(1)}.`), lsmFootnote(view)].join(" ");
-  body.append(...(view.buckets.length > 1 ? [bucketGrid.element] : []), heading, controls, gauge, stage, details, log, calls,
-    h("p", { class: "faint" }, words));
+  const keys = h("div");
+  body.append(...(view.buckets.length > 1 ? [bucketGrid.element] : []), heading, controls, gauge, stage, keys, details, log, calls,
+    h("p", { class: "legend" }, words));
 
   /** @param {LsmBucket} bucket @param {boolean} tell */
   function choose(bucket, tell) {
@@ -86,9 +87,9 @@ export function render({ data, el, host }) {
       label: "step", max: Math.max(last, 0), value: state, text: (at) => lsmStepName(chosen, at),
       onMove: (at) => show(at, true),
     });
-    const previous = h("button", { onclick: () => move(-1) }, "◀ Prev");
-    const next = h("button", { onclick: () => move(1) }, "Next ▶");
-    const play = h("button", { onclick: () => (timer ? pause() : playAll()) }, "Play");
+    const previous = h("button", { onclick: () => move(-1) }, "◀ earlier");
+    const next = h("button", { onclick: () => move(1) }, "later ▶");
+    const play = h("button", { onclick: () => (timer ? pause() : playAll()) }, "play");
     const ways = h("select", { "aria-label": "place files", onchange: () => { way = /** @type {typeof way} */ (ways.value); stage.replaceChildren(); show(state, false); } },
       h("option", { value: "keys" }, "by key range"), h("option", { value: "sequence" }, "by sequence number"), h("option", { value: "size" }, "by size"));
     ways.value = way;
@@ -161,6 +162,7 @@ export function render({ data, el, host }) {
         s("g", { class: "ground" }), s("g", { class: "bars" }));
       stage.append(svg);
     }
+    keys.replaceChildren(lsmLegend(view, layout.bars.map(({ file }) => file), state === chosen.steps.length - 1));
     for (const [name, value] of Object.entries({ width: room, height: layout.height, viewBox: `0 0 ${room} ${layout.height}` })) svg.setAttribute(name, String(value));
     const ground = /** @type {SVGGElement} */ (svg.querySelector(".ground"));
     const front = /** @type {SVGGElement} */ (svg.querySelector(".bars"));
@@ -267,7 +269,7 @@ function lsmSummary(view, step) {
 /** @param {Lsm} view */
 function lsmFootnote(view) {
   const parts = [`Changes of the newest ${many(view.snapshotCount, "snapshot")}.`];
-  if (view.hasLevels) parts.push("Each lane is a sorted run. By key range or sequence number a file lies from its smallest to its greatest; places are ranks among them, so order is right and distances mean nothing; its height shows its size. Hatched: deletes and rows hidden by deletion vectors.");
+  if (view.hasLevels) parts.push("Each lane is a sorted run. By key range or sequence number a file lies from its smallest to its greatest; places are ranks among them, so order is right and distances mean nothing; its height shows its size.");
   if (view.buckets.some((bucket) => bucket.files.some((file) => file.count > 1))) parts.push("Where there are too many files, neighbours share a bar.");
   if (view.buckets.some((bucket) => bucket.earlierCount)) parts.push("Some earlier changes touch too many files to be shown.");
   return parts.join(" ");
@@ -316,13 +318,14 @@ function lsmLayout(view, bucket, state, way, room) {
   const top = 8;
   const bottom = top + most * LSM_LANE;
   const ground = /** @type {SVGElement[]} */ ([]);
-  /** @param {number} y @param {string} name */
-  const line = (y, name) => {
-    if (name) ground.push(s("text", { x: 4, y: y + 13, "font-size": 11 }, name));
-    ground.push(s("path", { d: `M${LSM_LEFT} ${y + LSM_BAR + 1}H${room - 8}`, stroke: "#8886" }));
+  /** Lines of the lanes of a level, whose name is beside their middle. @param {number} y @param {number} lanes @param {string} name */
+  const lines = (y, lanes, name) => {
+    ground.push(s("text", { x: 4, y: y + (lanes * LSM_LANE) / 2 + 2, "font-size": 11 }, name));
+    if (lanes > 1) ground.push(s("path", { d: `M${LSM_LEFT - 6} ${y + 2}V${y + lanes * LSM_LANE - 4}`, stroke: "#888" }));
+    for (let lane = 0; lane < lanes; lane += 1) ground.push(s("path", { d: `M${LSM_LEFT} ${y + lane * LSM_LANE + LSM_BAR + 1}H${room - 8}`, stroke: "#8886" }));
   };
-  for (let lane = 0; lane < most; lane += 1) line(top + lane * LSM_LANE, lane === most - 1 ? "level 0" : "");
-  upper.forEach((level, at) => line(bottom + at * LSM_LANE, view.hasLevels ? `level ${level}` : "files"));
+  if (most) lines(top, most, "level 0");
+  upper.forEach((level, at) => lines(bottom + at * LSM_LANE, 1, view.hasLevels ? `level ${level}` : "files"));
   const width = room - LSM_LEFT - 8;
   const laneSize = (/** @type {Lane} */ lane) => lane.files.reduce((sum, file) => sum + lsmSize(file), 0);
   const largestLane = Math.max(1, ...states.flatMap((lanes) => lanes.map(laneSize)));
@@ -358,11 +361,28 @@ function lsmLayout(view, bucket, state, way, room) {
   return { height: height + (bySize ? 8 : 0), ground, bars };
 }
 
+/** @param {Lsm} view @param {LsmFile} file */
+function lsmColour(view, file) {
+  return !view.hasLevels ? COLOURS.green : file.level === 0 ? COLOURS.orange : file.level >= view.levelCount - 1 ? COLOURS.blue : COLOURS.sky;
+}
+
+/** The share of a file's rows that are deletes, or hidden. @param {LsmFile} file @param {boolean} isNow */
+function lsmGone(file, isNow) {
+  return Math.min(1, ((file.deletes ?? 0) + (isNow ? file.hidden ?? 0 : 0)) / Math.max(file.rows, 1));
+}
+
+/** @param {Lsm} view @param {LsmFile[]} files @param {boolean} isNow */
+function lsmLegend(view, files, isNow) {
+  const words = /** @type {[string, string][]} */ ([[COLOURS.orange, "level 0"], [COLOURS.sky, "levels between"], [COLOURS.blue, "last level"]]);
+  const there = new Set(files.map((file) => lsmColour(view, file)));
+  return legend(...words.map(([colour, name]) => there.has(colour) && /** @type {[SVGElement, string]} */ ([barKey(colour), name])), files.some((file) => lsmGone(file, isNow)) && [hatchKey(), "deletes, and rows hidden by deletion vectors"]);
+}
+
 /** @param {Lsm} view @param {{file: LsmFile, width: number, height: number}} bar @param {boolean} isNow */
 function lsmBar(view, { file, width, height }, isNow) {
-  const colour = !view.hasLevels ? COLOURS.green : file.level === 0 ? COLOURS.orange : file.level >= view.levelCount - 1 ? COLOURS.blue : COLOURS.sky;
+  const colour = lsmColour(view, file);
   const parts = /** @type {SVGElement[]} */ ([s("rect", { width: width.toFixed(1), height: height.toFixed(1), rx: width < LSM_THIN ? 0 : 2, "stroke-opacity": width < LSM_THIN ? 0 : 1, fill: colour })]);
-  const gone = Math.min(1, ((file.deletes ?? 0) + (isNow ? file.hidden ?? 0 : 0)) / Math.max(file.rows, 1));
+  const gone = lsmGone(file, isNow);
   if (gone > 0) {
     const part = Math.max(width * gone, 1);
     parts.push(s("rect", { x: (width - part).toFixed(1), width: part.toFixed(1), height: height.toFixed(1), fill: "url(#lsm-hatch)" }));

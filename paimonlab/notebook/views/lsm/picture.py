@@ -13,12 +13,13 @@ from paimonlab.notebook.display.numbers import bytes_text, many
 from paimonlab.spec.visible_text import visible
 
 _WIDTH = 720
-_LEFT = 54
+_LEFT = 66
 _RIGHT = 12
 _TOP = 30
 _LANE = 20
 _LANES = 14
 _BAR = 14
+_KEY = 20
 
 # Each lane also has its level in letters.
 _LEVEL_0, _MIDDLE, _TOP_LEVEL, _PLAIN = ORANGE, SKY, BLUE, GREEN
@@ -30,9 +31,18 @@ _HATCH = svg.element(
 def picture(lsm: Lsm, bucket: LsmBucket) -> str:
     """Return an ``<img>`` of a bucket as it is now."""
     lanes = lanes_of(lsm, bucket)
-    height = _height(lanes)
+    height = _height(lanes) + _KEY * _has_gone(lanes)
     drawn = svg.document(_WIDTH, height, _shapes(lsm, bucket, lanes), definitions=_HATCH)
     return svg.image(drawn, alternative(lsm, bucket), _WIDTH, height)
+
+
+def _has_gone(lanes: Sequence[tuple[int, list[LsmFile]]]) -> bool:
+    return any(map(_gone, (file for _, files in _chosen(lanes) for file in files)))
+
+
+def _gone(file: LsmFile) -> float:
+    """Return the share of a file's rows that are deletes, or hidden by deletion vectors."""
+    return min(((file.deletes or 0) + (file.hidden or 0)) / max(file.rows, 1), 1)
 
 
 def lanes_of(lsm: Lsm, bucket: LsmBucket) -> list[tuple[int, list[LsmFile]]]:
@@ -87,15 +97,34 @@ def _shapes(
         else ""
     )
     yield svg.text(10, 18, title + runs, fill=INK, font_weight="bold")
-    for number, (level, files) in enumerate(_chosen(lanes)):
+    shown = _chosen(lanes)
+    for level, numbers in groupby(range(len(shown)), key=lambda number: shown[number][0]):
+        first, *others = numbers
+        yield from _name(f"level {level}" if lsm.has_levels else "files", first, 1 + len(others))
+    for number, (_, files) in enumerate(shown):
         y = _TOP + _LANE * number
-        yield svg.text(10, y + 12, f"L{level}" if lsm.has_levels else "files", fill=INK)
         yield svg.path(f"M{_LEFT} {y + _BAR + 2}H{_WIDTH - _RIGHT}", stroke=RULE, stroke_width=1)
         for x, width, file in _placed(lsm, bucket, files):
             yield _bar(lsm, file, x, y, width)
     if len(lanes) > _LANES:
         hidden = f"… {len(lanes) - _LANES} more runs of level 0"
         yield svg.text(_LEFT, _TOP + _LANE * _LANES + 12, hidden, fill=INK)
+    if _has_gone(lanes):
+        y = _height(lanes)
+        ground = _LEVEL_0 if lsm.has_levels else _PLAIN
+        yield svg.rectangle(_LEFT, y, _BAR, _BAR, fill=ground)
+        yield svg.rectangle(_LEFT, y, _BAR, _BAR, fill="url(#h)")
+        gone = "deletes, and rows hidden by deletion vectors"
+        yield svg.text(_LEFT + _LANE, y + 11, gone, fill=INK)
+
+
+def _name(name: str, first: int, lanes: int) -> Iterator[str]:
+    """Write the name of a level beside the middle of its lanes."""
+    y = _TOP + _LANE * first
+    yield svg.text(10, y + _LANE * lanes / 2 + 2, name, fill=INK)
+    if lanes > 1:
+        sides = f"M{_LEFT - 6} {y + 1}V{y + _LANE * lanes - 5}"
+        yield svg.path(sides, stroke=RULE, stroke_width=1)
 
 
 def _chosen(
@@ -134,8 +163,7 @@ def _bar(lsm: Lsm, file: LsmFile, x: float, y: float, width: float) -> str:
         top = lsm.level_count - 1
         colour = _LEVEL_0 if file.level == 0 else _TOP_LEVEL if file.level >= top else _MIDDLE
     bar = svg.rectangle(x, y, shown, _BAR, rx=2, fill=colour)
-    hidden_share = min(((file.deletes or 0) + (file.hidden or 0)) / max(file.rows, 1), 1)
-    if hidden_share:
+    if hidden_share := _gone(file):
         part = max(shown * hidden_share, 1.0)
         bar += svg.rectangle(x + shown - part, y, part, _BAR, fill="url(#h)")
     return bar

@@ -57,7 +57,7 @@ def of_snapshot(snapshot: Snapshot) -> str:
     """Draw a snapshot or a tag."""
     name = f"{type(snapshot).__name__} {snapshot.id}"
     facts: dict[str, object] = {
-        "kind": snapshot.commit_kind.value,
+        "kind": snapshot.commit_kind.value.lower(),
         "time (UTC)": _time(snapshot),
         "rows added": signed(snapshot.delta_record_count),
         "rows in all": count(snapshot.total_record_count),
@@ -132,7 +132,7 @@ def _snapshots(caption: str, named: Iterable[tuple[str, Snapshot]], footer: str)
     for name, snapshot in shown:
         facts = (
             snapshot.id,
-            snapshot.commit_kind.value,
+            snapshot.commit_kind.value.lower(),
             signed(snapshot.delta_record_count),
             count(snapshot.total_record_count),
             _time(snapshot),
@@ -151,7 +151,7 @@ def _commit(snapshot: Snapshot) -> str:
     total, added = snapshot.total_record_count, snapshot.delta_record_count
     parts = [
         "" if total is None else f"{total:,} {_rows(total)} before merging",
-        f"snapshot {snapshot.id}: {snapshot.commit_kind.value}",
+        f"snapshot {snapshot.id}: {snapshot.commit_kind.value.lower()}",
         "" if added is None else f"{added:+,} {_rows(added)}",
         f"at {when} UTC" if when else "",
     ]

@@ -141,7 +141,7 @@ def _with_all_rows(
     )
     known = [
         f"{what} of {_listed([name for name in names if name in of])}"
-        for what, of in (("NULL", nulls), ("min and max", ends))
+        for what, of in (("nulls", nulls), ("min and max", ends))
         if of
     ]
     exact = [f"from statistics of all rows: {'; '.join(known)}"] if known else []

@@ -24,7 +24,7 @@ _QUARTILES = tuple(SHARES.index(share) for share in (0.25, 0.5, 0.75))
 _COLUMNS = (
     Column("column"),
     Column("type"),
-    Column("NULL", align=Align.RIGHT),
+    Column("nulls", align=Align.RIGHT),
     Column("distinct", align=Align.RIGHT),
     Column("min", is_optional=True),
     Column("max", is_optional=True),

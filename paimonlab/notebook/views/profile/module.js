@@ -36,7 +36,7 @@ export function render({ data, el }) {
       heads: [
         { name: "column", text: breaking, prose: 160 }, { name: "type", less: 700 },
         { name: "distribution", optional: true, prose: 124, text: (_value, row) => spread(row[9], total, 110, 18) },
-        { name: "NULL", right: true, text: (_value, row) => nullsOf(row[9], view) },
+        { name: "nulls", right: true, text: (_value, row) => nullsOf(row[9], view) },
         { name: "distinct", right: true, less: 700, text: (_value, row) => distinctOf(row[9], view) },
         { name: "min", right: isFigures, optional: true, text: figureOf }, { name: "max", right: isFigures, optional: true, text: figureOf },
         { name: "mean", right: true, optional: true, less: 1000, text: short }, { name: "std", right: true, optional: true, less: 1000, text: short },
@@ -55,7 +55,7 @@ export function render({ data, el }) {
   const open = () => {
     if (!chosen) return;
     detail.replaceChildren(...columnParts(chosen, view));
-    say(`${chosen.name}: ${nullsOf(chosen, view)} NULL, ${distinctOf(chosen, view) || "unknown"} distinct`);
+    say(`${chosen.name}: ${nullsOf(chosen, view)} null, ${distinctOf(chosen, view) || "unknown"} distinct`);
   };
   const search = h("input", { type: "search", placeholder: "search", "aria-label": "search columns by name and type",
     oninput: (/** @type {any} */ event) => { wanted = event.target.value.toLowerCase(); draw(); } });
@@ -79,7 +79,7 @@ function columnParts(column, view) {
   const facts = card([
     ["type", column.type],
     [view.sample ? "rows read" : "rows", count(total)],
-    ["NULL", column.allNulls ?? column.nullCount ? `${count(column.allNulls ?? column.nullCount)}, ${nullsOf(column, view)}` : "none"],
+    ["nulls", column.allNulls ?? column.nullCount ? `${count(column.allNulls ?? column.nullCount)}, ${nullsOf(column, view)}` : "none"],
     ["NaN", column.nanCount ? count(column.nanCount) : ""],
     ["infinite", column.infiniteCount ? count(column.infiniteCount) : ""],
     ["distinct", distinctOf(column, view)],
@@ -89,7 +89,7 @@ function columnParts(column, view) {
     ...column.quantiles.map((text, place) => /** @type {[string, string]} */ ([SHARE_NAMES[place], `${column.isSampled ? "≈" : ""}${text}`])),
     ["length", column.longest === null ? "" : column.shortest === column.longest ? count(column.longest) : `${count(column.shortest)} to ${count(column.longest)}, mean ${short(column.meanLength)}`],
     ["longest", column.longestText],
-    ["", column.hasFacts ? "" : "of a nested column only the NULLs are counted"],
+    ["", column.hasFacts ? "" : "of a nested column only the nulls are counted"],
   ]);
   const sign = column.topError ? "≥" : "";
   const top = column.top.length > 0 && grid({ caption: "most frequent",
@@ -136,7 +136,7 @@ function shareOf(part, total) {
   return percent < 0.1 ? "<0.1 %" : percent > 99.9 ? ">99.9 %" : `${percent.toFixed(1)} %`;
 }
 
-/** The share of NULLs: of all rows where that is known. @param {ProfileColumn} column @param {Profile} view */
+/** The share of nulls: of all rows where that is known. @param {ProfileColumn} column @param {Profile} view */
 function nullsOf({ allNulls, nullCount }, { rowCount, sample }) {
   return typeof allNulls === "number" && sample?.ofRows ? shareOf(allNulls, sample.ofRows) : shareOf(nullCount, rowCount);
 }

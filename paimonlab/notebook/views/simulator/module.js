@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, COLOURS, count, frame, h, many, s, slider, whenSized } from "../../display/browser/parts.js";
+import { bytes, COLOURS, count, frame, h, legend, many, s, slider, swatch, whenSized } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Simulator} Simulator */
 /** @typedef {import("../../display/browser/views").Simulation} Simulation */
@@ -51,8 +51,8 @@ export function render({ data, el, host }) {
     },
   }));
   const back = h("button", { onclick: () => sliders.forEach((slider, at) => slider.move(view.sliders[at].own)) }, "own options");
-  body.append(h("div", {}, h("div", { class: "sliders" }, ...sliders.map((slider) => slider.element)), h("div", { class: "row" }, back)), charts, table, ...simulatorForm());
-  body.append(h("p", { class: "faint" }, `${view.simulations.length} settings were computed for the sliders${host.ask ? "; any other values are replayed by the kernel" : "; with a kernel any values can be computed"}. Dashed: the own options. Picks are those of the real picker, one after each flush; what a rewrite yields is estimated from sizes, row counts and key ranges, deletes are left out. ${view.notes.join(" ")}`));
+  body.append(h("div", {}, h("div", { class: "sliders" }, ...sliders.map((slider) => slider.element)), h("div", { class: "row" }, back)), charts, legend(chartKey(COLOURS.blue, "chosen"), chartKey("#888", "own options", "4 3")), table, ...simulatorForm());
+  body.append(h("p", { class: "legend" }, `${view.simulations.length} settings were computed for the sliders${host.ask ? "; any other values are replayed by the kernel" : "; with a kernel any values can be computed"}. Picks are those of the real picker, one after each flush; what a rewrite yields is estimated from sizes, row counts and key ranges, deletes are left out. ${view.notes.join(" ")}`));
 
   /** Ask the kernel for any options. */
   function simulatorForm() {
@@ -72,7 +72,7 @@ export function render({ data, el, host }) {
       }
     };
     input.addEventListener("keydown", (event) => event.key === "Enter" && run());
-    return [h("div", { class: "row" }, h("label", {}, "any options ", input), h("button", { onclick: run }, "Replay"))];
+    return [h("div", { class: "row" }, h("label", {}, "any options ", input), h("button", { onclick: run }, "replay"))];
   }
 
   const unsized = whenSized(body, (now) => {
@@ -85,6 +85,11 @@ export function render({ data, el, host }) {
     unsized();
     stop();
   };
+}
+
+/** A line as the charts have it. @param {string} stroke @param {string} words @param {string} [dashes] @returns {[SVGElement, string]} */
+function chartKey(stroke, words, dashes) {
+  return [swatch(s("path", { d: "M0 7H14", stroke, "stroke-width": 2.5, "stroke-dasharray": dashes })), words];
 }
 
 /** @param {Simulator} view @param {number[]} chosen */

@@ -104,7 +104,8 @@ def _commits(watch: Watch) -> Grid:
     if watch.commits:
         newest = watch.commits[-1]
         headline = f"Snapshot {_what(newest)}{when(newest.time_millis)}"
-    caption = f"{watch.table}: {watch.state}"
+    state = "" if watch.state == "watching" else f", {watch.state}"
+    caption = f"{watch.table}: watched{state}"
     return Grid(tuple(columns), body, caption, _footer(watch), headline).without_empty()
 
 

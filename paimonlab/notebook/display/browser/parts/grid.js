@@ -1,6 +1,6 @@
 // @ts-check
 import { h } from "./elements.js";
-import { breaking } from "./breaking.js";
+import { breaking, halfOf } from "./breaking.js";
 import { unbroken } from "./dates.js";
 import { compare } from "./order.js";
 import { roving } from "./roving.js";
@@ -12,6 +12,10 @@ import { roving } from "./roving.js";
  *   `optional` columns are left out where no row has a value; `text` draws a value, without it the value itself is shown; `prose` wraps, at so many pixels at least, other cells
  *   are one line; `label` is read where the name is empty; columns are left out where the view is at most `less` pixels wide and the table wider than it
  */
+
+/** Pixels that a long head widens its column to, and the letters of a long one. */
+const A_HEAD = 260;
+const LONG_NAME = 17;
 
 /** Leaves columns out where there is little room, and no more of them than the others need. @param {HTMLElement} element @param {HTMLElement} table @param {Head[]} heads */
 function narrowed(element, table, heads) {
@@ -52,7 +56,8 @@ export function grid({ heads: wanted, rows, caption = "", label = "", onChoose, 
     const chosen = lines.findIndex((line) => line.ariaSelected === "true");
     body.replaceChildren(...lines);
     heads.forEach((head, column) => {
-      const room = head.right ? Math.min(140, head.name.length * 8) : roomOf([headCells[column], ...lines.map((line) => line.children[column])], head.prose);
+      const least = head.right ? Math.min(140, head.name.length * 8) : roomOf([headCells[column], ...lines.map((line) => line.children[column])], head.prose);
+      const room = head.name.length > LONG_NAME ? Math.max(least, Math.min(A_HEAD, halfOf(head.name) * 8 + 14)) : least; // two lines at most
       headCells[column].style.minWidth = head.prose ? `min(${room}px, 56vw)` : `${room}px`;
     });
     const rover = roving(lines, { start: Math.max(chosen, 0), onChoose: (place) => onChoose?.(order[place]) });
@@ -88,5 +93,5 @@ function cellOf(head, value, row) {
 /** Pixels that a column of texts takes at least. @param {Element[]} cells @param {boolean | number} [prose] */
 function roomOf(cells, prose) {
   const longest = Math.max(...cells.slice(0, 50).map((cell) => (cell.textContent ?? "").length));
-  return Math.min(typeof prose === "number" ? prose : prose ? (longest > 100 ? 340 : 260) : 190, Math.max(longest * 7 + 16, longest > 3 ? 60 : 0));
+  return Math.min(typeof prose === "number" ? prose : prose ? (longest > 100 ? 340 : 260) : 190, Math.max(longest * (prose ? 7.5 : 7) + 16, longest > 3 ? 60 : 0));
 }
