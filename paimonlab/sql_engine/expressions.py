@@ -70,6 +70,7 @@ _COMPARED: dict[type[exp.Expression], str] = {
     exp.GTE: ">=",
     exp.NullSafeEQ: "<=>",
 }
+_FILTERS = ("WHERE", "HAVING", "ON")
 _COMPUTED: dict[type[exp.Expression], Callable[[Value, Value], Value]] = {
     exp.Mul: arithmetic.multiply,
     exp.Div: arithmetic.divide,
@@ -142,7 +143,10 @@ class Translator:
 
     def truth(self, node: exp.Expression, what: str) -> Value:
         """Translate a condition."""
-        return arithmetic.truth(self.value(node), what)
+        value = self.value(node)
+        if what in _FILTERS and value.kind == kinds.VOID:
+            raise NotTranslatedError(f"{what} of NULL", what)  # an error of Spark's
+        return arithmetic.truth(value, what)
 
     def sides(self, node: exp.Expression) -> tuple[Value, Value]:
         """Translate what is on both sides of an operator."""

@@ -148,8 +148,7 @@ def _all(node: exp.Select, chosen: Sequence[Value]) -> Sequence[str]:
         if part.find(exp.Window, exp.Subquery):
             raise NotTranslatedError("GROUP BY ALL beside OVER or a query", "GROUP")
         if not calls:
-            if not value.is_literal:
-                texts.append(_checked(value).text)
+            texts.append(_CONSTANT if value.is_literal else _checked(value).text)
         elif any(not _is_within(column, calls) for column in part.find_all(exp.Column)):
             raise NotTranslatedError("GROUP BY ALL of a column beside an aggregate", "GROUP")
     return texts

@@ -353,12 +353,14 @@ class QueryTranslator:
             translator = self._translator(scope, "all")
             translator.aliases = {one.name.lower(): one for one in chosen}
             value = translator.value(inner)
+            if value.is_literal:
+                continue  # all rows have it
             check_comparable([value], "ORDER BY")
             same = next((n for n, one in enumerate(chosen) if one.text == value.text), None)
             if same is None and is_distinct:
                 raise NotTranslatedError("ORDER BY what DISTINCT leaves out", "ORDER")
             terms.append(ordering(part, value.text if same is None else f"o{same}"))
-        return f" ORDER BY {', '.join(terms)}"
+        return f" ORDER BY {', '.join(terms)}" if terms else ""
 
     def _limits(self, node: exp.Expression, most: int | None) -> str:
         limit, offset = node.args.get("limit"), node.args.get("offset")

@@ -148,12 +148,19 @@ def test_products_have_all_digits(catalog: Catalog) -> None:
     assert rows(catalog, sql) == [expected]
 
 
-@pytest.mark.parametrize("key", ["'x'", "1", "NULL"])
+@pytest.mark.parametrize("key", ["'x'", "1", "NULL", "ALL"])
 def test_no_rows_make_no_group_of_a_constant(catalog: Catalog, key: str) -> None:
     sql = f"SELECT 'x', count(*) FROM db.keyed WHERE id < {{}} GROUP BY {key}"
 
     assert rows(catalog, sql.format(0)) == []
     assert rows(catalog, sql.format(9)) == [("x", 6)]
+
+
+def test_rows_keep_their_order_beside_a_constant(catalog: Catalog) -> None:
+    sql = "SELECT id FROM db.keyed ORDER BY 'x', DATE '2026-01-31', id DESC LIMIT 2"
+
+    assert rows(catalog, sql) == [(5,), (4,)]
+    assert rows(catalog, "SELECT max(id) FROM db.keyed ORDER BY 'x'") == [(5,)]
 
 
 def test_a_text_of_the_statement_is_collected(catalog: Catalog) -> None:
@@ -318,6 +325,8 @@ def test_values_that_are_not_proven_are_refused_when_they_turn_up(
         "SELECT posexplode(l) FROM db.keyed",
         "SELECT v FROM db.days NATURAL JOIN db.keyed",
         "SELECT row_number() OVER (PARTITION BY v) FROM db.days",
+        "SELECT v FROM db.days WHERE NULL",
+        "SELECT d.v FROM db.days d LEFT JOIN db.keyed ON NULL",
         "SELECT 'a' 'b'",
         "SELECT 3F",
         "SELECT 128Y",

@@ -30,7 +30,7 @@ _UNITS = {
 }
 _COUNT = re.compile(r"-?\d{1,9}")
 _SECONDS = re.compile(r"-?\d{1,9}\.\d{1,6}")
-_HINT = "Write INTERVAL 3 DAYS, or INTERVAL '3 04:05:06' DAY TO SECOND"
+_HINT = "Write INTERVAL 3 DAYS, or for a column n * INTERVAL 1 DAY"
 _TIMES = (kinds.TIMESTAMP, kinds.TIMESTAMP_NTZ)
 
 

@@ -87,7 +87,7 @@ def length_of(node: exp.Expression, value: Callable[[exp.Expression], Value]) ->
         )
     span = _SPAN.fullmatch(text) if unit not in _SIZES else None
     if span is None or int(span[3]) >= _SIZES["YEAR"]:
-        hint = "Write INTERVAL 3 MONTHS, or INTERVAL '1-6' YEAR TO MONTH"
+        hint = "Write INTERVAL 3 MONTHS, or for a column n * INTERVAL 1 MONTH"
         raise NotTranslatedError("such an INTERVAL", "INTERVAL", hint)
     months = int(span[2]) * _SIZES["YEAR"] + int(span[3])
     sign = "-" if span[1] == "-" and months else ""
