@@ -403,6 +403,26 @@ def test_tables_take_what_their_words_say(
     assert "DECIMAL(12, 2) NOT NULL" in str(plain.plan())
 
 
+def test_small_transactions_before_a_statement_may_be_more_than_waits_in_memory(
+    tmp_path: Path, mysql_server: Server, database: str, shop: MySql
+) -> None:
+    mysql_server.run("CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(200))", database=database)
+    catalog = pm.connect(tmp_path)
+    source = shop.database(database)
+    job = catalog.ingest(source, into="ods", name="j", max_bytes=2000, options={"bucket": 1})
+    job.run()
+    rows = [f"INSERT INTO t VALUES ({number}, REPEAT('x', 150))" for number in range(30)]
+    mysql_server.run(
+        *rows, "ALTER TABLE t ADD n INT", "INSERT INTO t VALUES (30, 'y', 1)", database=database
+    )
+    job.run()
+    found = catalog.table("ods.t").scan().to_arrow().to_pylist()
+    assert sorted((row["id"], row["n"]) for row in found) == [
+        *((number, None) for number in range(30)),
+        (30, 1),
+    ]
+
+
 def test_what_cannot_be_read_is_refused_by_name(
     mysql_server: Server, database: str, shop: MySql
 ) -> None:

@@ -611,6 +611,8 @@ class Stream:
     ) -> Iterator[Event]:
         place = self._after(event)
         yield from self._flushed()
+        if not self._is_torn:  # a statement is a transaction of its own
+            yield self._boundary(Phase.STREAM)
         self._maps.clear()
         reason = " ".join(text.split())[:500]
         position: JsonValue = {"file": place.file, "pos": place.at}
