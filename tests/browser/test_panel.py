@@ -198,7 +198,7 @@ def test_a_plan_is_shown_before_anything_is_done(page: Page, warehouse: Path) ->
     jobs = page.get_by_role("region", name="jobs")
     expect(jobs).to_contain_text("compact sales.orders: done", timeout=PATIENCE)
     assert table.snapshot.id == 4
-    expect(details(page)).to_contain_text("Snapshot 4, COMPACT", timeout=PATIENCE)
+    expect(details(page)).to_contain_text("Snapshot 4, compact", timeout=PATIENCE)
 
 
 def planned_and_done(page: Page, form: str, *, plan: str, job: str, **fields: str) -> None:
