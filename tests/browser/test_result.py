@@ -57,6 +57,18 @@ def cell(page: Page, row: int, place: int) -> Locator:
     return page.locator(f".result tr[aria-rowindex='{row + 3}'] td.c{place}")
 
 
+def test_tools_do_not_hide_the_heads_in_a_narrow_cell(page_of: PageOf, searched: pa.Table) -> None:
+    page = page_of(make(searched).view)
+    page.locator("#view").evaluate("(view) => { view.style.width = '520px'; }")
+
+    cell(page, 0, 0).hover()
+    tools, head = page.locator(".tools").bounding_box(), page.locator(".sort").first.bounding_box()
+
+    assert tools is not None
+    assert head is not None
+    assert tools["y"] + tools["height"] <= head["y"] + 2
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_rows_are_sorted_by_their_values(page_of: PageOf, table: pa.Table, scheme: str) -> None:
     page = page_of(make(table).view, color_scheme=scheme)

@@ -27,9 +27,8 @@ tbody tr:hover { background: color-mix(in srgb, var(--focus) 10%, var(--ground))
 .scroll { overflow: auto; max-height: 420px; } svg { display: block; max-width: 100%; }
 .row { display: flex; flex-wrap: wrap; gap: 4px 8px; align-items: center; margin: 4px 0; }
 @media (hover: hover) { .frame:not(:hover, :focus-within) .tools { opacity: 0; }
-.tools { position: absolute; top: -2px; right: 8px; z-index: 5; background: var(--ground); padding-left: 8px; }
+.tools { position: absolute; top: -4px; right: 8px; z-index: 5; background: var(--ground); max-width: calc(100% - 16px); box-sizing: border-box; flex-wrap: nowrap; overflow-x: auto; padding: 2px 4px 2px 8px; } .tools > * { flex: none; }
 }
-@media (max-width: 700px) { .tools { max-width: calc(100% - 16px); flex-wrap: nowrap; overflow-x: auto; padding: 2px; } .tools > * { flex: none; } }
 @media (forced-colors: active) {
   svg [fill], .bar, .key, .ramp { forced-color-adjust: none; } [aria-selected=true], [aria-pressed=true] { outline: 2px solid Highlight; }
 }
