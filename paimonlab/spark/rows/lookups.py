@@ -68,8 +68,9 @@ if TYPE_CHECKING:
     from paimonlab.table.table import Table
 
 _PLANS = "org.apache.spark.sql.catalyst.plans."
-_SORTED_BYTES = 256 << 20
-"""A larger source is sorted by key in each task, so that every part of a bucket is read once."""
+_SORTED_BYTES = 128 << 20
+"""A source of more bytes, as Spark estimates it, is sorted by key in each task, so that every part
+of a bucket is read once."""
 _TRUE = True
 
 

@@ -10,11 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql.classic.dataframe import DataFrame
 
 from paimonlab.catalog import Catalog
 from paimonlab.errors import DataError
 from paimonlab.scan.split import DataSplit
-from paimonlab.spark.rows import changes, executor_lookups, joining, running
+from paimonlab.spark.rows import changes, executor_lookups, joining, lookups, running
 from paimonlab.spark.rows.executor_lookups import LookupTask
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
@@ -129,10 +130,25 @@ def joins(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return found
 
 
+@pytest.mark.parametrize("sorts", [False, True], ids=["as they come", "sorted by key"])
 def test_a_merge_by_key_joins_nothing(
-    catalog: Catalog, spark: SparkSession, joins: list[object]
+    catalog: Catalog,
+    spark: SparkSession,
+    joins: list[object],
+    monkeypatch: pytest.MonkeyPatch,
+    sorts: bool,
 ) -> None:
     table = five_rows(catalog, "keyed")
+    sort = DataFrame.sortWithinPartitions
+    sorted_by = list[int]()
+
+    def noted(frame: DataFrame, *columns: Any) -> object:
+        sorted_by.append(len(columns))
+        return sort(frame, *columns)
+
+    monkeypatch.setattr(DataFrame, "sortWithinPartitions", noted)
+    if sorts:
+        monkeypatch.setattr(lookups, "_SORTED_BYTES", -1)
 
     found = counts(
         spark,
@@ -155,6 +171,8 @@ def test_a_merge_by_key_joins_nothing(
     with pytest.raises(DataError, match="id = 9"):
         spark.sql(f"{twice} WHEN MATCHED THEN UPDATE SET *")
     assert not joins
+    assert sorted_by == [1] * len(sorted_by)
+    assert bool(sorted_by) == sorts
 
 
 def test_a_merge_of_columns_passes_rows_to_python_once(
