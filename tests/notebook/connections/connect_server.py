@@ -53,7 +53,11 @@ def started(warehouse: Path, environment: dict[str, str]) -> Iterator[Server]:
 
 def main() -> None:
     """Serve until the input ends."""
-    conf = {"spark.sql.shuffle.partitions": "2", "spark.sql.session.timeZone": "UTC"}
+    conf = {
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.connect.progress.reportInterval": "200ms",  # statements of tests are short
+    }
     with serve(sys.argv[1], port=0, master="local[2]", memory="1g", conf=conf) as server:
         say(server.url)
         tracker = server.spark.sparkContext.statusTracker()
