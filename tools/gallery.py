@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -130,6 +131,7 @@ def main(names: Sequence[str]) -> None:
     if executable is None:
         raise SystemExit("no Chromium here")
     TARGET.mkdir(parents=True, exist_ok=True)
+    os.environ.pop("PYSPARK_PYTHON", None)  # else the doctor's picture shows a path of this machine
     demo()
     table = connection.current().catalog.table("demo.orders")
     assert isinstance(table, Table)
