@@ -255,6 +255,15 @@ def test_small_tables_are_broadcast_and_folders_pruned(
     spark.conf.set(*alone)
     request.addfinalizer(lambda: spark.conf.unset(alone[0]))
     assert spark.table("t1").rdd.getNumPartitions() == 5
+    sql("ALTER TABLE t1 SET TBLPROPERTIES ('source.split.open-file-cost' = '1 b')")
+    assert spark.table("t1").rdd.getNumPartitions() == 3  # two and a half files for each core
+    of_session = "spark.paimon.source.split.target-size"
+    spark.conf.set(of_session, "1 b")
+    try:
+        assert spark.table("t1").rdd.getNumPartitions() == 5
+    finally:
+        spark.conf.unset(of_session)
+    sql("ALTER TABLE t1 UNSET TBLPROPERTIES ('source.split.open-file-cost')")
 
     def joined(kind: str, condition: str) -> tuple[int, list[int]]:
         named = "(SELECT * FROM t2 WHERE name = 'x') t2"

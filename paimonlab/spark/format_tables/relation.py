@@ -55,6 +55,7 @@ _OF_SESSIONS = frozenset(
     {
         *("file.compression", "format-table.file.compression", "file.compression.zstd-level"),
         *("target-file-size", "file.block-size", "data-file.prefix"),
+        *("source.split.target-size", "source.split.open-file-cost"),
         *("partition.default-name", "partition.legacy-name"),
         "format-table.partition-path-only-value",
     }
@@ -66,7 +67,9 @@ _UNKNOWN = -1
 class FormatRows:
     """Files of a format table, which tasks read.
 
-    Source: apache/paimon@1.4.2 ``org.apache.paimon.spark.scan.BinPackingSplits``.
+    Options of the table go before the session's settings, as for Paimon's own tables in
+    apache/paimon@1.4.2 ``org.apache.paimon.spark.read.BinPackingSplits``, where each file of a
+    format table is a task.
     """
 
     def __init__(self, bridge: Bridge, table: FormatTable) -> None:
@@ -82,14 +85,12 @@ class FormatRows:
         """Return files that the condition does not rule out, small ones several a piece."""
         files = list(self._scan(columns, predicate).files())
         sizes = [file.size_bytes for file in files]
-        conf, session = self._bridge.conf, self._bridge.session
-        open_cost = int(conf.filesOpenCostInBytes())
-        target = target_bytes(
-            sizes,
-            most=int(conf.filesMaxPartitionBytes()),
-            open_cost=open_cost,
-            tasks=int(session.sparkContext().defaultParallelism()),
-        )
+        conf, options = self._bridge.conf, self._table.format_options
+        most, open_cost = options.split_target_bytes, options.open_file_cost_bytes
+        most = int(conf.filesMaxPartitionBytes()) if most is None else most
+        open_cost = int(conf.filesOpenCostInBytes()) if open_cost is None else open_cost
+        tasks = int(self._bridge.session.sparkContext().defaultParallelism())
+        target = target_bytes(sizes, most=most, open_cost=open_cost, tasks=tasks)
         return [
             Piece(
                 dumps([files[at] for at in together]), sum(sizes[at] for at in together), _UNKNOWN

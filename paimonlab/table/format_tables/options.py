@@ -113,6 +113,10 @@ class FormatOptions:
     prefix: str
     """Of the names of files."""
     target_file_bytes: int
+    split_target_bytes: int | None
+    """``source.split.target-size``; None: as whoever divides the files says."""
+    open_file_cost_bytes: int | None
+    """``source.split.open-file-cost``; None: likewise."""
     only_values: bool
     """Whether names of folders are values of partitions alone."""
     partitions: PartitionOptions
@@ -163,6 +167,8 @@ class FormatOptions:
             compression=compression,
             prefix=options.get("data-file.prefix", "data-"),
             target_file_bytes=parse_memory_size_bytes(options.get("target-file-size", "256 mb")),
+            split_target_bytes=_bytes(options, "source.split.target-size"),
+            open_file_cost_bytes=_bytes(options, "source.split.open-file-cost"),
             only_values=_boolean(options, "format-table.partition-path-only-value"),
             partitions=typed.slice(PartitionOptions),
             csv=_csv(options) if name == "csv" else CsvOptions(),
@@ -193,6 +199,10 @@ def _of(
     options: Mapping[str, str], names: Mapping[str, tuple[str, ...]], key: str, default: str
 ) -> str:
     return next((options[name] for name in (key, *names[key]) if name in options), default)
+
+
+def _bytes(options: Mapping[str, str], key: str) -> int | None:
+    return parse_memory_size_bytes(options[key]) if key in options else None
 
 
 def _boolean(options: Mapping[str, str], key: str, *, default: bool = False) -> bool:
