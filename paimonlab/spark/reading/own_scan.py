@@ -16,10 +16,8 @@ import os
 import pwd
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-from xml.etree import ElementTree as ET
 
 from py4j.protocol import Py4JJavaError
 
@@ -42,7 +40,6 @@ _NODES = "dfs.ha.namenodes."
 _TOKENS = "HADOOP_TOKEN_FILE_LOCATION"
 _COMPARED = ("dfs.", "fs.hdfs.", HADOOP_PREFIX)
 """How settings begin that are about HDFS, of those in files; the rest is about other things."""
-_FILES = ("core-site.xml", "hdfs-site.xml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,15 +195,12 @@ def _user() -> str:
 
 def _settings(options: HdfsOptions) -> dict[str, str]:
     """Return the settings that ``hdfs-native`` goes by, those of files first."""
+    from paimonlab.storage.hdfs.hadoop_files import hadoop_settings  # noqa: PLC0415
+
     folder = options.config_folder or os.environ.get("HADOOP_CONF_DIR")
     if folder is None and (home := os.environ.get("HADOOP_HOME")) is not None:
         folder = f"{home}/etc/hadoop"
-    found: dict[str, str] = {}
-    for path in [Path(folder, name) for name in _FILES] if folder else ():
-        if path.exists():
-            root = ET.fromstring(path.read_bytes())  # noqa: S314 - the user's own file
-            named = ((one.findtext("name"), one.findtext("value")) for one in root.iter("property"))
-            found |= {key: value for key, value in named if key and value}
+    found = (hadoop_settings(folder) if folder else None) or {}
     of_hdfs = {key: value for key, value in found.items() if key.startswith(_COMPARED)}
     return of_hdfs | dict(options.config)
 

@@ -11,15 +11,13 @@ import os
 import re
 import threading
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TypeAlias
-from xml.etree import ElementTree as ET
 
 from paimonlab.errors import UnsupportedError
+from paimonlab.storage.hdfs.hadoop_files import FILES, hadoop_settings
 from paimonlab.storage.schemes import HADOOP_PREFIX
 
 CONF_DIR = "hadoop-conf-dir"
-_FILES = ("core-site.xml", "hdfs-site.xml")
 _NODES = "dfs.ha.namenodes."
 _ADDRESSES = {"webhdfs": "dfs.namenode.http-address.", "swebhdfs": "dfs.namenode.https-address."}
 _TAKEN = ("dfs.nameservices", _NODES, *_ADDRESSES.values())
@@ -143,19 +141,7 @@ def _of_files(options: Mapping[str, str]) -> dict[str, str]:
     folder = given or os.environ.get("HADOOP_CONF_DIR")
     if not folder:
         return {}
-    found = dict[str, str]()
-    read = 0
-    for name in _FILES:
-        path = Path(folder.removeprefix("file://").removeprefix("file:"), name)
-        try:
-            root = ET.fromstring(path.read_bytes())  # noqa: S314 - the user's own file
-        except FileNotFoundError:
-            continue
-        except (OSError, ET.ParseError) as error:
-            raise ValueError(f"{path} cannot be read: {error}") from None
-        read += 1
-        for one in root.iter("property"):
-            found[(one.findtext("name") or "").strip()] = (one.findtext("value") or "").strip()
-    if given and not read:
-        raise ValueError(f"{CONF_DIR} = {given!r} has neither {_FILES[0]} nor {_FILES[1]}")
-    return {key: value for key, value in found.items() if key.startswith(_TAKEN)}
+    found = hadoop_settings(folder)
+    if found is None and given:
+        raise ValueError(f"{CONF_DIR} = {given!r} has neither {FILES[0]} nor {FILES[1]}")
+    return {key: value for key, value in (found or {}).items() if key.startswith(_TAKEN)}
