@@ -37,3 +37,15 @@ def listening(handler: type[BaseHTTPRequestHandler], port: int = 0) -> Iterator[
         finally:
             server.shutdown()
             thread.join()
+
+
+def body_of(request: BaseHTTPRequestHandler) -> bytes:
+    """Read the body of a request, also one that comes in chunks."""
+    if request.headers.get("transfer-encoding") != "chunked":
+        return request.rfile.read(int(request.headers.get("content-length") or 0))
+    pieces = []
+    while size := int(request.rfile.readline(), 16):
+        pieces.append(request.rfile.read(size))
+        request.rfile.readline()
+    request.rfile.readline()
+    return b"".join(pieces)

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from tests.listening import body_of
 from tests.ports import HOST, free_ports
 
 NODES = ("nn1", "nn2")
@@ -254,7 +255,7 @@ def _serve(name: str, folder: Path, port: int) -> None:
             if "data" in query:
                 operation = "DATA" if operation == "CREATE" else "BYTES"
             path = unquote(parts.path).removeprefix("/webhdfs/v1")
-            status, found = node.answer(operation, path, query, self._body())
+            status, found = node.answer(operation, path, query, body_of(self))
             data = found if isinstance(found, bytes) else json.dumps(found or {}).encode()
             self.send_response(status)
             if status == 307:
@@ -263,16 +264,6 @@ def _serve(name: str, folder: Path, port: int) -> None:
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
             self.wfile.write(data)
-
-        def _body(self) -> bytes:
-            if self.headers.get("transfer-encoding") != "chunked":
-                return self.rfile.read(int(self.headers.get("content-length") or 0))
-            pieces = []
-            while size := int(self.rfile.readline(), 16):
-                pieces.append(self.rfile.read(size))
-                self.rfile.readline()
-            self.rfile.readline()
-            return b"".join(pieces)
 
         do_GET = do_PUT = do_DELETE = _answer  # noqa: N815 - as called there
 

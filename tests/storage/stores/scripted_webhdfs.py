@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from tests.listening import ResettingHandler
+from tests.listening import ResettingHandler, body_of
 from tests.ports import HOST
 
 TOKEN = "DTzqhush"
@@ -84,7 +84,7 @@ def serving_webhdfs(  # noqa: C901 - a class with its closure
             """Say nothing."""
 
         def _answer(self) -> None:
-            body = self._body()
+            body = body_of(self)
             parts = urlsplit(self.path)
             query = dict(parse_qsl(parts.query))
             path = unquote(parts.path).removeprefix("/webhdfs/v1")
@@ -137,16 +137,6 @@ def serving_webhdfs(  # noqa: C901 - a class with its closure
                 return _refused(404, "FileNotFoundException", f"File does not exist: {path}")
             found = {"pathSuffix": "", "type": "FILE", "modificationTime": 1}
             return 200, {"FileStatus": {**found, "length": len(service.files[path])}}
-
-        def _body(self) -> bytes:
-            if self.headers.get("transfer-encoding") != "chunked":
-                return self.rfile.read(int(self.headers.get("content-length") or 0))
-            pieces = []
-            while size := int(self.rfile.readline(), 16):
-                pieces.append(self.rfile.read(size))
-                self.rfile.readline()
-            self.rfile.readline()
-            return b"".join(pieces)
 
         def _say(self, status: int, found: Any, headers: dict[str, str] | None = None) -> None:
             data = found if isinstance(found, bytes) else json.dumps(found or {}).encode()
