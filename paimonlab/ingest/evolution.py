@@ -39,6 +39,7 @@ from paimonlab.spec.types.data_types import (
     MapType,
     RowType,
     TypeRoot,
+    is_text,
     with_nullable,
 )
 from paimonlab.spec.types.text import format_type
@@ -348,9 +349,9 @@ class _Step:
     def _changes_of_type(self, column: SourceColumn, there: DataField) -> Iterator[SchemaChange]:
         is_key = there.name in (*self.table.primary_keys, *self.table.partition_keys)
         wanted = column.type
-        if TO_TEXTS not in self.mapping or is_key or _is_text(wanted) == _is_text(there.type):
+        if TO_TEXTS not in self.mapping or is_key or is_text(wanted) == is_text(there.type):
             yield from _widening(column.name, there.type, wanted)
-        elif _is_text(wanted):
+        elif is_text(wanted):
             yield UpdateColumnType(column.name, with_nullable(wanted, nullable=True))
 
     def _check_rewritten(self, column: SourceColumn) -> None:
@@ -424,10 +425,6 @@ class _Step:
     def _strictly_refuse(self, problem: str) -> None:
         if self.mode is Evolve.STRICT:
             raise _RefusedError(problem)
-
-
-def _is_text(data_type: DataType) -> bool:
-    return isinstance(data_type, AtomicType) and data_type.root in (TypeRoot.CHAR, TypeRoot.VARCHAR)
 
 
 def _word(source_type: str | None) -> str:

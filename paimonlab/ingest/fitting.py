@@ -18,7 +18,7 @@ from paimonlab.ingest.changes import RowChanges
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.types.arrow import from_arrow
-from paimonlab.spec.types.data_types import AtomicType, DataType, TypeRoot
+from paimonlab.spec.types.data_types import AtomicType, is_text
 from paimonlab.spec.types.text import format_type
 from paimonlab.write.rows import align
 
@@ -184,12 +184,12 @@ def with_texts(rows: FittedRows, schema: TableSchema) -> FittedRows:
     for field in schema.fields:
         place = batch.schema.get_field_index(field.name)
         target = field.type
-        if place < 0 or not _is_text(target):
+        if place < 0 or not is_text(target):
             continue
         array = batch.column(place)
         told = rows.changes.schema.column(field.name)
         source = from_arrow(array.type) if told is None else told.type
-        if _is_text(source):
+        if is_text(source):
             continue
         if not (isinstance(source, AtomicType) and isinstance(target, AtomicType)):
             raise DataError(f"column {field.name!r}: {format_type(source)} has no text")
@@ -198,10 +198,6 @@ def with_texts(rows: FittedRows, schema: TableSchema) -> FittedRows:
         text = cast(array)
         batch = batch.set_column(place, pa.field(field.name, text.type), text)
     return rows if batch is rows.rows else replace(rows, rows=batch)
-
-
-def _is_text(data_type: DataType) -> bool:
-    return isinstance(data_type, AtomicType) and data_type.root in (TypeRoot.CHAR, TypeRoot.VARCHAR)
 
 
 def _some_value(arrow_type: pa.DataType) -> pa.Scalar | None:

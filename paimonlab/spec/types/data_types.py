@@ -108,6 +108,11 @@ def with_nullable(data_type: DataType, nullable: bool) -> DataType:  # noqa: FBT
     return data_type if data_type.nullable == nullable else replace(data_type, nullable=nullable)
 
 
+def is_text(data_type: DataType) -> bool:
+    """Whether values of a type are texts: CHAR, VARCHAR, STRING."""
+    return isinstance(data_type, AtomicType) and data_type.root in (TypeRoot.CHAR, TypeRoot.VARCHAR)
+
+
 def parts(data_type: DataType) -> tuple[DataType, ...]:
     """Return the types that a nested type is made of; () for an atomic one."""
     match data_type:

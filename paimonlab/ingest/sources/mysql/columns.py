@@ -22,6 +22,7 @@ from paimonlab.spec.types.data_types import (
     AtomicType,
     DataType,
     TypeRoot,
+    is_text,
     with_nullable,
 )
 
@@ -164,7 +165,7 @@ def _column(column: ColumnInfo, mapping: frozenset[str]) -> SourceColumn:
     source = mysql_type(column.type)
     found = mysql_column(column.name, column.type, mapping)
     kind: DataType = found.column.type
-    if source.name == "TIMESTAMP" and TIMESTAMP_AS_LTZ in mapping and not _is_text(kind):
+    if source.name == "TIMESTAMP" and TIMESTAMP_AS_LTZ in mapping and not is_text(kind):
         assert isinstance(kind, AtomicType), "a TIMESTAMP is one"
         kind = AtomicType(TypeRoot.TIMESTAMP_LTZ, precision=kind.precision)
     return replace(
@@ -177,14 +178,10 @@ def _column(column: ColumnInfo, mapping: frozenset[str]) -> SourceColumn:
 
 def read_type(column: ColumnInfo, kind: DataType) -> DataType:
     """Return the type by which values are read that become another: with ``to-string`` texts."""
-    if not _is_text(kind):
+    if not is_text(kind):
         return kind
     natural = _column(column, frozenset(("tinyint1-not-bool",))).type
-    return kind if _is_text(natural) else natural
-
-
-def _is_text(kind: DataType) -> bool:
-    return isinstance(kind, AtomicType) and kind.root in (TypeRoot.CHAR, TypeRoot.VARCHAR)
+    return kind if is_text(natural) else natural
 
 
 def default_of(source: MySqlType, text: str | None, kind: DataType) -> str | None:
