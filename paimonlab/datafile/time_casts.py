@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.datafile.per_value import per_value
 from paimonlab.spec.types.arrow import to_arrow
-from paimonlab.spec.types.data_types import AtomicType, TypeRoot
+from paimonlab.spec.types.data_types import TEXT_ROOTS, AtomicType, TypeRoot
 from paimonlab.spec.types.text import format_type
 
 _DAY_MILLIS = 86_400_000
@@ -34,9 +34,7 @@ _STAMP_TEXT = re.compile(
     r"(\d{4})-(\d{1,2})-(\d{1,2})(?: (\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{1,9}))?)?"
 )
 
-_LOCAL = frozenset(
-    {TypeRoot.DATE, TypeRoot.TIME, TypeRoot.TIMESTAMP, TypeRoot.CHAR, TypeRoot.VARCHAR}
-)
+_LOCAL = frozenset({TypeRoot.DATE, TypeRoot.TIME, TypeRoot.TIMESTAMP, *TEXT_ROOTS})
 
 
 def needs_zone(source: AtomicType, target: AtomicType) -> bool:

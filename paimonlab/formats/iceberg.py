@@ -27,10 +27,9 @@ from paimonlab.spec.iceberg.manifests import (
 )
 from paimonlab.spec.iceberg.single_values import Plain, decimal_length, signed_bytes
 from paimonlab.spec.iceberg.table_metadata import FIRST_PARTITION_ID
-from paimonlab.spec.types.data_types import AtomicType, DataField, TypeRoot
+from paimonlab.spec.types.data_types import TEXT_ROOTS, AtomicType, DataField, TypeRoot
 
 _COUNTS = ("added", "existing", "deleted")
-_TEXTS = (TypeRoot.CHAR, TypeRoot.VARCHAR)
 _BYTES = (TypeRoot.BINARY, TypeRoot.VARBINARY)
 _INTS = (TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.INT)
 _NO_LETTER = re.compile(r"[^A-Za-z0-9_]")
@@ -403,7 +402,7 @@ def _avro_type(data_type: AtomicType, number: int) -> Any:  # noqa: PLR0911 - on
         return "int"
     if root is TypeRoot.DATE:
         return {"type": "int", "logicalType": "date"}
-    if root in _TEXTS:
+    if root in TEXT_ROOTS:
         return "string"
     if root in _BYTES:
         return "bytes"

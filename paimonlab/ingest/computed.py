@@ -33,6 +33,7 @@ from paimonlab.ingest.date_patterns import pieces_of
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.data_types import (
     MAX_LENGTH,
+    TEXT_ROOTS,
     AtomicType,
     DataType,
     TypeRoot,
@@ -278,7 +279,6 @@ def _bound(column: ComputedColumn, types: Mapping[str, DataType]) -> BoundColumn
 # Functions: of the type of a column and of the arguments after it.
 
 _WHOLE = frozenset({TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.INT, TypeRoot.BIGINT})
-_TEXTS = frozenset({TypeRoot.CHAR, TypeRoot.VARCHAR})
 _SPELLED = frozenset(
     {*_WHOLE, TypeRoot.BOOLEAN, TypeRoot.DECIMAL, TypeRoot.DATE, TypeRoot.TIME, TypeRoot.TIMESTAMP}
 )
@@ -300,11 +300,11 @@ def _moments(kind: DataType, precision: Sequence[str]) -> tuple[Callable[[pa.Arr
     if root in _WHOLE:
         digits = int(precision[0]) if precision else 0
         return partial(values.moments_of_epochs, precision=digits), _NO_EPOCH
-    if root in _TEXTS and precision:
+    if root in TEXT_ROOTS and precision:
         return partial(values.moments_of_epoch_texts, precision=int(precision[0])), _NO_EPOCH
     if precision:
         raise ValueError(f"{format_type(kind)} has no precision to give: leave {precision[0]} out")
-    if root in _TEXTS:
+    if root in TEXT_ROOTS:
         return values.moments_of_texts, _NO_MOMENT
     if root is TypeRoot.DATE:
         return values.moments_of_dates, _NO_MOMENT
@@ -348,7 +348,7 @@ def _truncate(kind: DataType, literals: Sequence[str]) -> _Made:
     _check_count(literals, 1, 1, "a column and a width")
     width = _integer(literals[0], 1)
     root = kind.root if isinstance(kind, AtomicType) else None
-    if root in _TEXTS:
+    if root in TEXT_ROOTS:
         problem = f"has fewer than {width} characters"
         return kind, lambda array: values.substring(array, 0, width), problem
     problem = f"has no multiple of {width} below it in {format_type(kind)}"
@@ -407,7 +407,7 @@ def _is_whole(text: str, target: AtomicType) -> bool:
     """Say whether a type has all of a text: casts cut fractions and long texts off."""
     if target.root in _WHOLE:
         return re.fullmatch(r"[+-]?\d+", text) is not None
-    if target.root in _TEXTS:
+    if target.root in TEXT_ROOTS:
         return len(text) <= (target.length or MAX_LENGTH)
     if target.root in (TypeRoot.BINARY, TypeRoot.VARBINARY):
         return len(text.encode()) <= (target.length or MAX_LENGTH)
@@ -427,7 +427,7 @@ _CONSTANTS: Mapping[str, Callable[[Sequence[str]], tuple[DataType, pa.Scalar | N
 
 def _spelled(kind: DataType) -> Callable[[pa.Array], pa.Array]:
     """Find how values are texts."""
-    if isinstance(kind, AtomicType) and kind.root in _TEXTS:
+    if isinstance(kind, AtomicType) and kind.root in TEXT_ROOTS:
         return lambda array: array
     if not isinstance(kind, AtomicType) or kind.root not in _SPELLED:
         raise UnsupportedError(

@@ -16,6 +16,7 @@ from paimonlab.errors import DataError, SchemaError, UnsupportedError
 from paimonlab.spec.types.arrow import from_arrow, to_arrow
 from paimonlab.spec.types.data_types import (
     MAX_LENGTH,
+    TEXT_ROOTS,
     ArrayType,
     AtomicType,
     DataType,
@@ -28,7 +29,6 @@ from paimonlab.spec.types.text import format_type
 
 _INTEGERS = frozenset({TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.INT, TypeRoot.BIGINT})
 _FLOATS = frozenset({TypeRoot.FLOAT, TypeRoot.DOUBLE})
-_TEXTS = frozenset({TypeRoot.CHAR, TypeRoot.VARCHAR})
 _BYTES = frozenset({TypeRoot.BINARY, TypeRoot.VARBINARY})
 _TIMESTAMPS = frozenset({TypeRoot.TIMESTAMP, TypeRoot.TIMESTAMP_LTZ})
 _WHOLE_NUMBERS = pa.decimal128(20, 0)
@@ -154,7 +154,7 @@ def _may_hold(source: pa.DataType, target: AtomicType) -> bool:  # noqa: PLR0911
             return types.is_integer(source)
         case root if root in _FLOATS:
             return types.is_floating(source) or types.is_integer(source)
-        case root if root in _TEXTS:
+        case root if root in TEXT_ROOTS:
             return _is_text(source)
         case root if root in _BYTES:
             return _is_bytes(source)
@@ -246,7 +246,7 @@ def _check_exact_floats(array: pa.Array, narrowed: pa.Array, column: str) -> Non
 def _check_length(array: pa.Array, target: AtomicType, column: str) -> None:
     if target.length is None or target.length == MAX_LENGTH:
         return
-    is_text = target.root in _TEXTS
+    is_text = target.root in TEXT_ROOTS
     lengths = pc.utf8_length(array) if is_text else pc.binary_length(array)
     longest = pc.max(lengths).as_py()
     if longest is not None and longest > target.length:

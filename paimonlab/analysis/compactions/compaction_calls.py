@@ -12,11 +12,10 @@ from paimonlab.arrow_values import arrow_array
 from paimonlab.metadata.partition_stats import partition_columns
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.sql_text.call_text import call_text, literal, quoted
-from paimonlab.spec.types.data_types import AtomicType, DataField, TypeRoot
+from paimonlab.spec.types.data_types import TEXT_ROOTS, AtomicType, DataField, TypeRoot
 from paimonlab.spec.value_text import display_texts
 
 _NUMBERS = frozenset({TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.INT, TypeRoot.BIGINT})
-_TEXTS = frozenset({TypeRoot.CHAR, TypeRoot.VARCHAR})
 
 
 def calls(table: str, schema: TableSchema, key: ShownBucket) -> tuple[Call, ...]:
@@ -83,7 +82,7 @@ def _equal(field: DataField, value: str | None) -> str:
         return f"{name} IS NULL"
     if root in _NUMBERS:
         return f"{name} = {value}"
-    if root in _TEXTS:
+    if root in TEXT_ROOTS:
         return f"{name} = {literal(value)}"
     return f"{name} = DATE {literal(value)}" if root is TypeRoot.DATE else ""
 

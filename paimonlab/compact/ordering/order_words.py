@@ -23,7 +23,7 @@ _MOST_DIGITS = 18
 """Digits of a decimal that surely fit into 64 bits."""
 
 
-def is_text(field: DataField) -> bool:
+def has_any_length(field: DataField) -> bool:
     """Say whether values have any length."""
     return isinstance(field.type, AtomicType) and field.type.root in _TEXTS
 
@@ -58,7 +58,7 @@ def ordered_words(column: pa.Array, field: DataField) -> npt.NDArray[np.uint64]:
         0 for null. Of texts and bytes the first 8 bytes count, of decimals of more than 18
         digits the first 18.
     """
-    if is_text(field):
+    if has_any_length(field):
         return ordered_bytes(column, field, WORD_BYTES).view(">u8").astype(np.uint64)[:, 0]
     is_null = column.is_null().to_numpy(zero_copy_only=False)
     if pa.types.is_floating(column.type):
@@ -89,7 +89,7 @@ def ordered_bytes(column: pa.Array, field: DataField, width: int) -> npt.NDArray
     (n, width) uint8
         `WORD_BYTES` wide, if the values are no texts; 0 for null.
     """
-    if not is_text(field):
+    if not has_any_length(field):
         words = ordered_words(column, field)
         return words.astype(">u8").view(np.uint8).reshape(-1, WORD_BYTES)
     binary = column.cast(pa.large_binary()) if len(column) else arrow_array([], pa.large_binary())

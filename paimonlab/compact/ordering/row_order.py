@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from paimonlab.arrow_values import arrow_array
 from paimonlab.compact.ordering.order_words import (
     check_can_be_ordered,
-    is_text,
+    has_any_length,
     ordered_bytes,
     ordered_words,
 )
@@ -133,7 +133,7 @@ class RowOrder:
     def _comparable(self, rows: pa.RecordBatch | pa.Table, field: DataField) -> npt.NDArray[Any]:
         """Return what orders as the values of a column: numbers, or bytes of one width."""
         column = _array(rows.column(field.name))
-        if not is_text(field):
+        if not has_any_length(field):
             return ordered_words(column, field)
         return _as_keys(ordered_bytes(column, field, self.text_bytes))
 

@@ -18,6 +18,7 @@ from paimonlab.spec.types.data_types import (
     MultisetType,
     RowType,
     TypeRoot,
+    is_text,
 )
 from paimonlab.spec.types.text import format_type
 
@@ -123,7 +124,7 @@ def _map(key: DataType, value: DataType, record: str) -> Schema:
 
 def has_text_keys(key: DataType) -> bool:
     """Whether a map with such keys is a map in Avro, not an array of pairs."""
-    return isinstance(key, AtomicType) and key.root in (TypeRoot.CHAR, TypeRoot.VARCHAR)
+    return is_text(key)
 
 
 def _atomic(data_type: AtomicType) -> Schema:

@@ -17,7 +17,12 @@ from msgspec import Struct
 from paimonlab.arrow_values import one_array
 from paimonlab.formats.file_index.container import DamagedIndexError
 from paimonlab.formats.file_index.hashing import hash_bytes, hash_integers
-from paimonlab.formats.file_index.values import float_bits, form_of, index_numbers, is_text
+from paimonlab.formats.file_index.values import (
+    float_bits,
+    form_of,
+    index_numbers,
+    is_indexed_as_bytes,
+)
 from paimonlab.spec.binary_row.buffers import byte_pieces
 from paimonlab.spec.distinct_integers import distinct_integers
 from paimonlab.spec.types.arrow import to_arrow
@@ -83,7 +88,7 @@ class BloomFilter(Struct, frozen=True):
 def value_hashes(column: pa.Array | pa.ChunkedArray, data_type: DataType) -> npt.NDArray[np.int64]:
     """Hash the values of a column, nulls left out."""
     array = one_array(column).drop_null()
-    if is_text(data_type):
+    if is_indexed_as_bytes(data_type):
         return hash_bytes(byte_pieces(array))
     numbers = index_numbers(array, data_type)
     form = form_of(data_type, "bloom-filter")

@@ -12,10 +12,9 @@ from typing import Self
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.formats.file_index.values import INDEX_TYPES, form_of
 from paimonlab.spec.options.table_options import Options, OptionSlice, option_field
-from paimonlab.spec.types.data_types import AtomicType, DataField, DataType, MapType, TypeRoot
+from paimonlab.spec.types.data_types import TEXT_ROOTS, AtomicType, DataField, DataType, MapType
 from paimonlab.spec.types.text import format_type
 
-_TEXTS = (TypeRoot.CHAR, TypeRoot.VARCHAR)
 _KEYS = {
     "bloom-filter": ("items", "fpp"),
     "bitmap": ("version", "index-block-size"),
@@ -133,7 +132,7 @@ def _indexed_type(data_type: DataType, map_key: str | None, option: str) -> Data
     if map_key is None:
         return data_type
     is_map = isinstance(data_type, MapType) and isinstance(data_type.key, AtomicType)
-    if not is_map or data_type.key.root not in _TEXTS:  # type: ignore[union-attr]
+    if not is_map or data_type.key.root not in TEXT_ROOTS:  # type: ignore[union-attr]
         raise SchemaError(f"{option}: only values of a MAP whose keys are texts are indexed")
     value: DataType = data_type.value  # type: ignore[union-attr]
     return value

@@ -20,7 +20,7 @@ from paimonlab.arrow_values import one_array
 from paimonlab.formats.file_index.container import DamagedIndexError
 from paimonlab.spec.binary_row.buffers import decimal_halves, fixed_values
 from paimonlab.spec.types.arrow import to_arrow
-from paimonlab.spec.types.data_types import AtomicType, DataType, TypeRoot
+from paimonlab.spec.types.data_types import TEXT_ROOTS, AtomicType, DataType, TypeRoot
 
 Key: TypeAlias = int | bytes
 """A value of an index."""
@@ -50,14 +50,13 @@ _MILLIS_DIGITS, _MICROS_DIGITS = 3, 6
 _NANOS_OF_MICRO = 1000
 _INT = struct.Struct(">i")
 
-_TEXTS = frozenset({TypeRoot.CHAR, TypeRoot.VARCHAR})
 _FLOATS = frozenset({TypeRoot.FLOAT, TypeRoot.DOUBLE})
-_EXACT = frozenset(_WIDTHS) - _TEXTS - _FLOATS - frozenset(_BINARIES)
+_EXACT = frozenset(_WIDTHS) - frozenset(TEXT_ROOTS) - _FLOATS - frozenset(_BINARIES)
 _ALLOWED = {
     "bloom-filter": frozenset(_WIDTHS) - {TypeRoot.BOOLEAN, TypeRoot.DECIMAL},
     "bitmap": frozenset(_WIDTHS) - {TypeRoot.DECIMAL, *_BINARIES},
     "bsi": _EXACT - {TypeRoot.BOOLEAN},
-    "range-bitmap": _EXACT | _FLOATS | _TEXTS,
+    "range-bitmap": _EXACT | _FLOATS | frozenset(TEXT_ROOTS),
 }
 INDEX_TYPES = tuple(_ALLOWED)
 """Names of the types of indexes."""
@@ -124,7 +123,7 @@ def form_of(data_type: DataType, index_type: str) -> ValueForm | None:
     return ValueForm(_WIDTHS[root], is_float=root in _FLOATS, is_cut=is_cut)
 
 
-def is_text(data_type: DataType) -> bool:
+def is_indexed_as_bytes(data_type: DataType) -> bool:
     """Whether values of a type are indexed as bytes."""
     return isinstance(data_type, AtomicType) and _WIDTHS.get(data_type.root) == 0
 
@@ -170,7 +169,7 @@ def distinct(column: pa.Array | pa.ChunkedArray, data_type: DataType) -> Distinc
     is_valid = array.is_valid().to_numpy(zero_copy_only=False)
     values = array.drop_null()
     keys: list[Key]
-    if is_text(data_type):
+    if is_indexed_as_bytes(data_type):
         keys, codes = _distinct_bytes(values)
     else:
         numbers, codes = np.unique(index_numbers(values, data_type), return_inverse=True)
@@ -191,7 +190,7 @@ def _distinct_bytes(values: pa.Array) -> tuple[list[Key], npt.NDArray[np.int64]]
 def literal_key(value: Any, data_type: DataType) -> Key:
     """Return the key of a bound literal (`paimonlab.spec.predicates.predicate.Literal`)."""
     array = pa.array([pa.scalar(value, to_arrow(data_type))])
-    if is_text(data_type):
+    if is_indexed_as_bytes(data_type):
         key: bytes = array.cast(pa.large_binary())[0].as_py()
         return key
     return int(index_numbers(array, data_type)[0])

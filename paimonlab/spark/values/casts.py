@@ -13,6 +13,7 @@ from __future__ import annotations
 from enum import Enum
 
 from paimonlab.spec.types.data_types import (
+    TEXT_ROOTS,
     ArrayType,
     AtomicType,
     DataField,
@@ -29,7 +30,6 @@ _INTEGER_DIGITS = {
     TypeRoot.INT: 10,
     TypeRoot.BIGINT: 19,
 }
-_TEXT = frozenset({TypeRoot.CHAR, TypeRoot.VARCHAR})
 _BYTES = frozenset({TypeRoot.BINARY, TypeRoot.VARBINARY})
 _TIMES = frozenset({TypeRoot.TIMESTAMP, TypeRoot.TIMESTAMP_LTZ})
 
@@ -97,7 +97,7 @@ def _within(old: AtomicType, new: AtomicType) -> Conversion | None:
     root = old.root
     if root is TypeRoot.TIME:
         return Conversion.TIME
-    if root in _TEXT or root in _BYTES:
+    if root in TEXT_ROOTS or root in _BYTES:
         assert old.length is not None, "text and bytes have a length"
         assert new.length is not None, "text and bytes have a length"
         return Conversion.NONE if old.length <= new.length else None

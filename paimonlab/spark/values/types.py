@@ -29,6 +29,7 @@ from pyspark.sql import types as st
 from paimonlab.errors import UnsupportedError
 from paimonlab.spec.types.data_types import (
     MAX_LENGTH,
+    TEXT_ROOTS,
     ArrayType,
     AtomicType,
     DataField,
@@ -123,7 +124,7 @@ def _atomic_to_spark(data_type: AtomicType, column: str, *, plain: bool) -> st.D
         return st.DecimalType(data_type.precision, data_type.scale or 0)
     if root is TypeRoot.TIME:
         return st.TimeType()
-    if root in {TypeRoot.CHAR, TypeRoot.VARCHAR}:
+    if root in TEXT_ROOTS:
         if plain or length is None or length == MAX_LENGTH:
             return st.StringType()
         return st.CharType(length) if root is TypeRoot.CHAR else st.VarcharType(length)

@@ -13,12 +13,11 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from paimonlab.spec.types.data_types import AtomicType, TypeRoot
+from paimonlab.spec.types.data_types import TEXT_ROOTS, AtomicType, TypeRoot
 
 Plain: TypeAlias = bool | int | float | str | bytes
 """A value as Avro has it: days of dates, micro- or nanoseconds of times, digits of decimals."""
 
-_TEXTS = (TypeRoot.CHAR, TypeRoot.VARCHAR)
 _BYTES = (TypeRoot.BINARY, TypeRoot.VARBINARY)
 _INTS = (TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.INT, TypeRoot.DATE)
 _TIMES = (TypeRoot.TIMESTAMP, TypeRoot.TIMESTAMP_LTZ)
@@ -93,7 +92,7 @@ def from_bytes(data: bytes, data_type: AtomicType) -> Plain:
     ValueError
         If there are too few bytes for the type.
     """
-    if data_type.root in _TEXTS:
+    if data_type.root in TEXT_ROOTS:
         return data.decode()
     if data_type.root in _BYTES:
         return data

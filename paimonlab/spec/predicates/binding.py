@@ -36,10 +36,14 @@ from paimonlab.spec.predicates.tree import (
     all_of,
     any_of,
 )
-from paimonlab.spec.types.data_types import AtomicType, DataField, DataType, TypeRoot, with_nullable
+from paimonlab.spec.types.data_types import (
+    TEXT_ROOTS,
+    AtomicType,
+    DataField,
+    DataType,
+    with_nullable,
+)
 from paimonlab.spec.types.text import format_type
-
-_TEXT = (TypeRoot.CHAR, TypeRoot.VARCHAR)
 
 
 def bind(
@@ -173,7 +177,7 @@ class _Binder:
             raise SchemaError(f"{where}: {error}") from None
 
     def check_text(self, column: str, data_type: DataType) -> None:
-        if not isinstance(data_type, AtomicType) or data_type.root not in _TEXT:
+        if not isinstance(data_type, AtomicType) or data_type.root not in TEXT_ROOTS:
             raise SchemaError(
                 f"{self.table}, column {column!r}: LIKE needs text, not {format_type(data_type)}"
             )

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from paimonlab.spec.sql_text.call_text import quoted
-from paimonlab.spec.types.data_types import AtomicType, DataType, TypeRoot
+from paimonlab.spec.types.data_types import TEXT_ROOTS, AtomicType, DataType, TypeRoot
 
-_TEXTS = (TypeRoot.CHAR, TypeRoot.VARCHAR)
 _TIMES = (TypeRoot.TIMESTAMP, TypeRoot.TIMESTAMP_LTZ)
 _WHOLE = (TypeRoot.VARIANT, TypeRoot.BLOB)
 _OTHERS = {
@@ -31,7 +30,7 @@ def example(column: str, data_type: DataType) -> str:
     name = quoted(column)
     if not isinstance(data_type, AtomicType) or data_type.root in _WHOLE:
         return f"{name} IS NOT NULL"
-    if data_type.root in _TEXTS:
+    if data_type.root in TEXT_ROOTS:
         return f"{name} = 'abc'"
     if data_type.root in _TIMES:
         return f"{name} >= '2026-01-31 12:00:00'"

@@ -25,6 +25,7 @@ from paimonlab.spec.schema.transforms import instead_of
 from paimonlab.spec.schema.upsert_keys import UpsertOptions, check_upsert_key
 from paimonlab.spec.stream_overwrites import reads_overwrites
 from paimonlab.spec.types.data_types import (
+    TEXT_ROOTS,
     ArrayType,
     AtomicType,
     DataField,
@@ -41,7 +42,6 @@ _SHOWN = 20
 """Columns that an error names."""
 _NO_KEY = (TypeRoot.VARIANT, TypeRoot.BLOB)
 _FULL_COMPACTION = "full-compaction.delta-commits"
-_TEXTS = (TypeRoot.CHAR, TypeRoot.VARCHAR)
 _TIMES = (TypeRoot.INT, TypeRoot.BIGINT, TypeRoot.TIMESTAMP, TypeRoot.TIMESTAMP_LTZ)
 
 
@@ -269,7 +269,7 @@ def _check_kinds(schema: TableSchema, types: Mapping[str, DataType]) -> None:
     if name not in types:
         raise SchemaError(f"rowkind.field {name!r} is not a column.{close_matches(name, types)}")
     data_type = types[name]
-    if not isinstance(data_type, AtomicType) or data_type.root not in _TEXTS:
+    if not isinstance(data_type, AtomicType) or data_type.root not in TEXT_ROOTS:
         raise SchemaError(
             f"rowkind.field {name!r} must be a text column, not {format_type(data_type)}"
         )

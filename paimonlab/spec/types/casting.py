@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from paimonlab.spec.types.data_types import (
     MAX_LENGTH,
+    TEXT_ROOTS,
     AtomicType,
     DataType,
     TypeRoot,
@@ -17,14 +18,13 @@ from paimonlab.spec.types.data_types import (
 _INTEGERS = (TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.INT, TypeRoot.BIGINT)
 _FLOATS = (TypeRoot.FLOAT, TypeRoot.DOUBLE)
 _NUMBERS = (*_INTEGERS, TypeRoot.DECIMAL, *_FLOATS)
-_TEXTS = (TypeRoot.CHAR, TypeRoot.VARCHAR)
 _BYTES = (TypeRoot.BINARY, TypeRoot.VARBINARY)
 _TIMESTAMPS = (TypeRoot.TIMESTAMP, TypeRoot.TIMESTAMP_LTZ)
 _CLOCKS = (TypeRoot.DATE, TypeRoot.TIME, *_TIMESTAMPS)
 
 _IMPLICIT: dict[TypeRoot, tuple[TypeRoot, ...]] = {
     TypeRoot.CHAR: (TypeRoot.CHAR,),
-    TypeRoot.VARCHAR: _TEXTS,
+    TypeRoot.VARCHAR: TEXT_ROOTS,
     TypeRoot.BINARY: (TypeRoot.BINARY,),
     TypeRoot.VARBINARY: _BYTES,
     TypeRoot.DECIMAL: _NUMBERS,
@@ -41,17 +41,17 @@ _IMPLICIT: dict[TypeRoot, tuple[TypeRoot, ...]] = {
 """From what (values) a type (key) is always reached."""
 
 _EXPLICIT: dict[TypeRoot, tuple[TypeRoot, ...]] = {
-    **dict.fromkeys(_TEXTS, (TypeRoot.BOOLEAN, *_NUMBERS, *_TEXTS, *_BYTES, *_CLOCKS)),
-    TypeRoot.BOOLEAN: (*_TEXTS, *_INTEGERS),
-    **dict.fromkeys(_BYTES, (*_TEXTS, *_BYTES)),
-    TypeRoot.DECIMAL: (*_NUMBERS, *_TEXTS, TypeRoot.BOOLEAN),
-    **dict.fromkeys(_INTEGERS, (*_NUMBERS, *_TEXTS, TypeRoot.BOOLEAN)),
-    TypeRoot.INT: (*_NUMBERS, *_TEXTS, TypeRoot.BOOLEAN, *_TIMESTAMPS),
-    TypeRoot.BIGINT: (*_NUMBERS, *_TEXTS, TypeRoot.BOOLEAN, *_TIMESTAMPS),
-    **dict.fromkeys(_FLOATS, (*_NUMBERS, *_TEXTS, TypeRoot.BOOLEAN)),
-    TypeRoot.DATE: (*_TIMESTAMPS, *_TEXTS),
-    TypeRoot.TIME: (TypeRoot.TIME, *_TIMESTAMPS, *_TEXTS),
-    **dict.fromkeys(_TIMESTAMPS, (*_CLOCKS, *_TEXTS, TypeRoot.INT, TypeRoot.BIGINT)),
+    **dict.fromkeys(TEXT_ROOTS, (TypeRoot.BOOLEAN, *_NUMBERS, *TEXT_ROOTS, *_BYTES, *_CLOCKS)),
+    TypeRoot.BOOLEAN: (*TEXT_ROOTS, *_INTEGERS),
+    **dict.fromkeys(_BYTES, (*TEXT_ROOTS, *_BYTES)),
+    TypeRoot.DECIMAL: (*_NUMBERS, *TEXT_ROOTS, TypeRoot.BOOLEAN),
+    **dict.fromkeys(_INTEGERS, (*_NUMBERS, *TEXT_ROOTS, TypeRoot.BOOLEAN)),
+    TypeRoot.INT: (*_NUMBERS, *TEXT_ROOTS, TypeRoot.BOOLEAN, *_TIMESTAMPS),
+    TypeRoot.BIGINT: (*_NUMBERS, *TEXT_ROOTS, TypeRoot.BOOLEAN, *_TIMESTAMPS),
+    **dict.fromkeys(_FLOATS, (*_NUMBERS, *TEXT_ROOTS, TypeRoot.BOOLEAN)),
+    TypeRoot.DATE: (*_TIMESTAMPS, *TEXT_ROOTS),
+    TypeRoot.TIME: (TypeRoot.TIME, *_TIMESTAMPS, *TEXT_ROOTS),
+    **dict.fromkeys(_TIMESTAMPS, (*_CLOCKS, *TEXT_ROOTS, TypeRoot.INT, TypeRoot.BIGINT)),
 }
 """From what a type is reached if values may lose digits, or fail to be read."""
 
@@ -79,7 +79,7 @@ def is_castable(source: DataType, target: DataType, *, explicitly: bool) -> bool
     if not isinstance(source, AtomicType) or not isinstance(target, AtomicType):
         return False
     rules = _EXPLICIT if explicitly else _IMPLICIT
-    if source.root in _CLOCKS and target.root in _TEXTS and target.length != MAX_LENGTH:
+    if source.root in _CLOCKS and target.root in TEXT_ROOTS and target.length != MAX_LENGTH:
         return False  # Java prints dates and times into STRING only
     return source.root in rules.get(target.root, ())
 
@@ -101,7 +101,7 @@ def reads_each(source: DataType, target: DataType) -> bool:
         return True  # the same type
     if source.root in _FLOATS and target.root is TypeRoot.DECIMAL:
         return False  # NaN is none
-    return source.root not in _TEXTS or target.root in (*_TEXTS, *_BYTES)
+    return source.root not in TEXT_ROOTS or target.root in (*TEXT_ROOTS, *_BYTES)
 
 
 _DIGITS = {
@@ -115,7 +115,7 @@ _EXACT: dict[TypeRoot, tuple[TypeRoot, ...]] = {
     **{root: _INTEGERS[: place + 1] for place, root in enumerate(_INTEGERS)},
     TypeRoot.FLOAT: (TypeRoot.TINYINT, TypeRoot.SMALLINT),
     TypeRoot.DOUBLE: (TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.INT, TypeRoot.FLOAT),
-    TypeRoot.VARCHAR: _TEXTS,
+    TypeRoot.VARCHAR: TEXT_ROOTS,
     TypeRoot.VARBINARY: _BYTES,
     **{root: (root,) for root in (TypeRoot.TIME, *_TIMESTAMPS)},
 }

@@ -108,9 +108,13 @@ def with_nullable(data_type: DataType, nullable: bool) -> DataType:  # noqa: FBT
     return data_type if data_type.nullable == nullable else replace(data_type, nullable=nullable)
 
 
+TEXT_ROOTS = (TypeRoot.CHAR, TypeRoot.VARCHAR)
+"""Types whose values are texts; STRING is VARCHAR of the longest length."""
+
+
 def is_text(data_type: DataType) -> bool:
     """Whether values of a type are texts: CHAR, VARCHAR, STRING."""
-    return isinstance(data_type, AtomicType) and data_type.root in (TypeRoot.CHAR, TypeRoot.VARCHAR)
+    return isinstance(data_type, AtomicType) and data_type.root in TEXT_ROOTS
 
 
 def parts(data_type: DataType) -> tuple[DataType, ...]:

@@ -28,7 +28,7 @@ from paimonlab.spec.predicates.predicate import (
     split_and,
 )
 from paimonlab.spec.types.arrow import to_arrow
-from paimonlab.spec.types.data_types import DataField, TypeRoot
+from paimonlab.spec.types.data_types import TEXT_ROOTS, DataField, TypeRoot
 from paimonlab.storage import FileIO, FileStatus
 from paimonlab.table.format_tables.options import FormatOptions
 from paimonlab.table.format_tables.value_texts import root_of, values_of
@@ -82,7 +82,7 @@ class Partitioning:
     @property
     def spells_freely(self) -> bool:
         """Whether two folders may stand for one partition."""
-        return any(root_of(key.type) not in (TypeRoot.CHAR, TypeRoot.VARCHAR) for key in self.keys)
+        return any(root_of(key.type) not in TEXT_ROOTS for key in self.keys)
 
     def _named(self, texts: Sequence[str | None]) -> str:
         names = [key.name for key in self.keys[: len(texts)]]

@@ -18,6 +18,7 @@ from paimonlab.spec.options.table_options import Options, find_option
 from paimonlab.spec.partitions.folders import PartitionOptions
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.types.data_types import (
+    TEXT_ROOTS,
     ArrayType,
     AtomicType,
     DataField,
@@ -338,7 +339,6 @@ def data_fields(schema: TableSchema) -> tuple[DataField, ...]:
     return tuple(field for field in schema.fields if field.name not in schema.partition_keys)
 
 
-_TEXTS = frozenset({TypeRoot.CHAR, TypeRoot.VARCHAR})
 _NO_TEXT = frozenset({TypeRoot.VARIANT, TypeRoot.BLOB})
 
 
@@ -368,7 +368,7 @@ def check_columns(name: str, fields: Sequence[DataField], options: FormatOptions
         options.data_format.check(fields)
         return
     if options.format == "text":
-        is_text = isinstance(fields[0].type, AtomicType) and fields[0].type.root in _TEXTS
+        is_text = isinstance(fields[0].type, AtomicType) and fields[0].type.root in TEXT_ROOTS
         if len(fields) != 1 or not is_text:
             raise UnsupportedError(
                 f"columns {', '.join(field.name for field in fields)} of the format table {name}",

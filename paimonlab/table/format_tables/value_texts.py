@@ -17,10 +17,16 @@ from paimonlab.arrow_values import arrow_array, arrow_scalar, null_filled
 from paimonlab.datafile.casts import atomic_cast
 from paimonlab.datafile.per_value import per_value
 from paimonlab.spec.types.arrow import to_arrow
-from paimonlab.spec.types.data_types import MAX_LENGTH, AtomicType, DataField, DataType, TypeRoot
+from paimonlab.spec.types.data_types import (
+    MAX_LENGTH,
+    TEXT_ROOTS,
+    AtomicType,
+    DataField,
+    DataType,
+    TypeRoot,
+)
 
 STRING = AtomicType(TypeRoot.VARCHAR, length=MAX_LENGTH)
-_TEXTS = (TypeRoot.CHAR, TypeRoot.VARCHAR)
 _BYTES = (TypeRoot.BINARY, TypeRoot.VARBINARY)
 _INTEGERS = (TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.INT, TypeRoot.BIGINT)
 _DIGITS = r"^[+-]?[0-9]+$"
@@ -61,7 +67,7 @@ def texts_of(values: pa.Array, data_type: AtomicType, *, column: str) -> pa.Arra
     UnsupportedError
         If it takes another time zone than this process has.
     """
-    if data_type.root in _TEXTS:
+    if data_type.root in TEXT_ROOTS:
         return values
     if data_type.root in _BYTES:
         return per_value(values, lambda value: base64.b64encode(value).decode(), pa.string())
@@ -118,7 +124,7 @@ def _reader(field: DataField, column: str) -> Callable[[pa.Array], pa.Array]:
     data_type = field.type
     assert isinstance(data_type, AtomicType), "nested values are read by their parts"
     arrow_type = to_arrow(data_type)
-    if data_type.root in _TEXTS:
+    if data_type.root in TEXT_ROOTS:
         return lambda texts: texts
     if data_type.root in _BYTES:
         return lambda texts: per_value(texts, _decoded, pa.binary()).cast(arrow_type)

@@ -27,7 +27,7 @@ from paimonlab.spec.distinct_integers import distinct_integers
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.spec.statistics.table import ColumnStatistics, Statistics
 from paimonlab.spec.types.arrow import to_arrow
-from paimonlab.spec.types.data_types import AtomicType, DataField, TypeRoot
+from paimonlab.spec.types.data_types import TEXT_ROOTS, AtomicType, DataField, TypeRoot
 from paimonlab.spec.value_text import display_texts
 from paimonlab.storage import FileIO
 from paimonlab.table.committing.users import new_user
@@ -38,7 +38,6 @@ from paimonlab.table.store import TableStore
 from paimonlab.table.upkeep.after_commit import committer_of
 from paimonlab.workers import Workers, in_parts, side_by_side
 
-_TEXTS = frozenset({TypeRoot.CHAR, TypeRoot.VARCHAR})
 _BYTES = frozenset({TypeRoot.BINARY, TypeRoot.VARBINARY})
 _LENGTHS = {
     TypeRoot.BOOLEAN: 1,
@@ -190,7 +189,7 @@ def _is_counted(column: DataField) -> bool:
     if not isinstance(column.type, AtomicType):
         return False
     root = column.type.root
-    return root in _LENGTHS or root in _TEXTS or root in _BYTES or root is TypeRoot.DECIMAL
+    return root in _LENGTHS or root in TEXT_ROOTS or root in _BYTES or root is TypeRoot.DECIMAL
 
 
 @dataclass(slots=True)
@@ -222,8 +221,8 @@ class _Column:
         self.values += len(present)
         self._count(present)
         root = self.type.root
-        if root in _TEXTS or root in _BYTES:
-            measure = pc.utf8_length if root in _TEXTS else pc.binary_length
+        if root in TEXT_ROOTS or root in _BYTES:
+            measure = pc.utf8_length if root in TEXT_ROOTS else pc.binary_length
             lengths = measure(present)
             self.length += pc.sum(lengths).as_py()
             self.longest = max(self.longest, pc.max(lengths).as_py())

@@ -29,7 +29,7 @@ from paimonlab.ingest.sources.mysql.row_images import ColumnSpans, decimal_group
 from paimonlab.ingest.sources.mysql.spans import Flags, Memory, Numbers, Places, fixed_width
 from paimonlab.ingest.sources.mysql.zones import moments
 from paimonlab.spec.types.arrow import to_arrow
-from paimonlab.spec.types.data_types import AtomicType, DataType, TypeRoot
+from paimonlab.spec.types.data_types import TEXT_ROOTS, AtomicType, DataType, TypeRoot
 
 _SIZES = {
     LogType.TINY: 1,
@@ -362,7 +362,7 @@ def _time(column: LogColumn, _kind: AtomicType, _setting: Setting) -> Decode:
 
 def _text(column: LogColumn, kind: AtomicType, setting: Setting) -> Decode:
     own = _declared(setting.declared)
-    is_text = kind.root in (TypeRoot.CHAR, TypeRoot.VARCHAR)
+    is_text = kind.root in TEXT_ROOTS
 
     def decode(memory: Memory, where: ColumnSpans) -> Values:
         found = memory.spans(where.begins, where.ends, where.is_null)

@@ -16,13 +16,12 @@ from paimonlab.ingest.formats.text_values import read_or_errors
 from paimonlab.ingest.sources.mysql.log_values import NO_BOOLEAN, NO_TIME, ZERO_DATE, Values
 from paimonlab.ingest.sources.mysql.zones import moments
 from paimonlab.spec.types.arrow import to_arrow
-from paimonlab.spec.types.data_types import AtomicType, DataType, TypeRoot
+from paimonlab.spec.types.data_types import TEXT_ROOTS, AtomicType, DataType, TypeRoot
 
 Read = Callable[[pa.Array], pa.Array]
 """From a binary array; raises ``ValueError`` or what Arrow raises if one value cannot be held."""
 
 _BINARY = (TypeRoot.BINARY, TypeRoot.VARBINARY)
-_TEXT = (TypeRoot.CHAR, TypeRoot.VARCHAR)
 
 
 def selected(name: str, declared: str) -> str:
@@ -68,7 +67,7 @@ def _read(declared: str, kind: DataType, zone: str) -> Read:  # noqa: PLR0911 - 
         return _bit if kind.root is TypeRoot.BOOLEAN else _same
     if kind.root in _BINARY:
         return _same
-    if kind.root in _TEXT:
+    if kind.root in TEXT_ROOTS:
         return lambda texts: texts.cast(pa.string())
     if kind.root is TypeRoot.BOOLEAN:
         return _truth
