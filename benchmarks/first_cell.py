@@ -2,7 +2,9 @@
 
 ``python -m benchmarks.first_cell`` starts kernels as JupyterLab does, runs ``%load_ext``, ``%paimon_connect`` and two
 queries, and prints seconds from the question to the answer, and processor seconds of the kernel meanwhile: least and
-median. Source files are compiled as installing does; PYTHONDONTWRITEBYTECODE is ignored.
+median. Cells follow each other at once, as "Run all" does, and with a pause. Beside it the least that any answer by
+these libraries can take in a kernel: pyarrow is there, and a cell imports sqlglot's Spark and DuckDB, and opens a
+database. Source files are compiled as installing does; PYTHONDONTWRITEBYTECODE is ignored.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ import os
 import statistics
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from jupyter_client.blocking.client import BlockingKernelClient
@@ -22,6 +25,8 @@ from benchmarks.growth.row import ROOT
 from benchmarks.native_small import build
 
 QUERY = "%%paimon\nSELECT city, count(*) AS n, sum(amount) AS s FROM db.t WHERE id > 5 GROUP BY city ORDER BY city"
+_LIBRARIES = """import sqlglot.dialects.spark, duckdb
+duckdb.connect(":memory:").sql("SELECT 1").to_arrow_table()"""
 
 
 def main() -> None:
@@ -32,6 +37,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         build(Path(folder))
         _first_and_second(folder, 0)  # compiles
+        libraries = [_libraries() for _ in range(options.kernels)]
+        walls, cpus = zip(*libraries, strict=True)
+        print(f"libraries alone: {_shown(walls)} s, {_shown(cpus)} CPU s")
         for pause in (0.0, 2.0):
             found = [_first_and_second(folder, pause) for _ in range(options.kernels)]
             for name, part in (("first", 0), ("second", 1)):
@@ -45,18 +53,29 @@ def _shown(seconds: tuple[float, ...]) -> str:
 
 def _first_and_second(folder: str, pause: float) -> list[tuple[float, float]]:
     """Ask a new kernel twice; return seconds and processor seconds of both."""
+    with _kernel() as (client, process_id):
+        _run(client, "%load_ext paimonlab")
+        time.sleep(pause)
+        _run(client, f"%paimon_connect {folder} --engine native")
+        time.sleep(pause)
+        return [_timed(client, process_id, QUERY) for _ in range(2)]
+
+
+def _libraries() -> tuple[float, float]:
+    with _kernel() as (client, process_id):
+        _run(client, "import pyarrow.compute")
+        return _timed(client, process_id, _LIBRARIES)
+
+
+@contextmanager
+def _kernel() -> Iterator[tuple[BlockingKernelClient, int]]:
     manager = KernelManager()
     manager.start_kernel(env=_environment(os.environ))
     client = manager.client()
     client.start_channels()
     try:
         client.wait_for_ready(timeout=60)
-        process_id = int(manager.provisioner.pid)  # type: ignore[union-attr]
-        _run(client, "%load_ext paimonlab")
-        time.sleep(pause)
-        _run(client, f"%paimon_connect {folder} --engine native")
-        time.sleep(pause)
-        return [_timed(client, process_id) for _ in range(2)]
+        yield client, int(manager.provisioner.pid)  # type: ignore[union-attr]
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
@@ -67,10 +86,10 @@ def _environment(given: Mapping[str, str]) -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(ROOT)}
 
 
-def _timed(client: BlockingKernelClient, process_id: int) -> tuple[float, float]:
+def _timed(client: BlockingKernelClient, process_id: int, code: str) -> tuple[float, float]:
     clock = (~process_id << 3) | 2  # that of a process, in Linux
     begin, cpu = time.monotonic(), time.clock_gettime(clock)
-    _run(client, QUERY)
+    _run(client, code)
     return time.monotonic() - begin, time.clock_gettime(clock) - cpu
 
 

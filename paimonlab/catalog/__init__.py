@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from paimonlab.catalog import replacing as replacing
     from paimonlab.catalog import serving as serving
     from paimonlab.catalog import text_folders as text_folders
+    from paimonlab.catalog import views as views
     from paimonlab.catalog.catalog import Catalog
     from paimonlab.catalog.connecting import connect
     from paimonlab.catalog.filesystem import FileSystemCatalog
@@ -46,6 +47,7 @@ __getattr__, __dir__ = attributes_on_use(
     "replacing",
     "serving",
     "text_folders",
+    "views",
     Catalog="catalog",
     FileSystemCatalog="filesystem",
     connect="connecting",

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from paimonlab import catalog
 from paimonlab.catalog.format_tables import format_tables_of
-from paimonlab.catalog.views import ViewCatalog
 from paimonlab.spec.sql_text.call_text import quoted as quoted_name
 from paimonlab.sql_engine import kinds
 from paimonlab.sql_engine.kinds import Kind, duck_type, is_atomic, kind_of, spark_type
@@ -94,7 +94,7 @@ def _tables(path: list[str], sources: Sources) -> Translated:
     names = sorted(
         [*sources.catalog.tables(path[-1]), *format_tables_of(sources.catalog, path[-1])]
     )
-    if isinstance(sources.catalog, ViewCatalog) and sources.catalog.views(path[-1]):
+    if isinstance(sources.catalog, catalog.views.ViewCatalog) and sources.catalog.views(path[-1]):
         raise NotTranslatedError("SHOW TABLES of a database with views", "TABLES")
     rows = [(path[-1], name, False) for name in names]
     return _rows([*columns, ("isTemporary", kinds.BOOLEAN)], rows)

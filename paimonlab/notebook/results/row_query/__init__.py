@@ -12,7 +12,18 @@ NULL passes ``null`` only. NaN is above all numbers, as in SQL. Text is compared
 
 from __future__ import annotations
 
-from paimonlab.notebook.results.row_query.on_arrow import Rows
-from paimonlab.notebook.results.row_query.sql import SqlColumn, conditions, order, query_sql
+from typing import TYPE_CHECKING
+
+from paimonlab.on_use import attributes_on_use
+
+if TYPE_CHECKING:
+    from paimonlab.notebook.results.row_query.on_arrow import Rows
+    from paimonlab.notebook.results.row_query.sql import SqlColumn, conditions, order, query_sql
 
 __all__ = ["Rows", "SqlColumn", "conditions", "order", "query_sql"]
+
+__getattr__, __dir__ = attributes_on_use(
+    __name__,
+    Rows="on_arrow",
+    **dict.fromkeys(("SqlColumn", "conditions", "order", "query_sql"), "sql"),
+)

@@ -15,7 +15,7 @@ from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Grid
 from paimonlab.notebook.kernel.progress import ProgressDisplay
 from paimonlab.notebook.kernel.selection import RowQuery
-from paimonlab.notebook.results.row_query import Rows, SqlColumn, conditions, order, query_sql
+from paimonlab.notebook.results import row_query
 from paimonlab.notebook.results.table.drawing import ROWS_ASKED, cell_texts
 from paimonlab.notebook.results.table.value import ResultRows
 from paimonlab.spark.values.quoting import quoted
@@ -52,7 +52,7 @@ class ResultView(Drawn[ResultRows]):
             If SQL cannot express it: a piece of text in a nested or floating-point column, columns
             of the same name, a statement that is not a query.
         """
-        return query_sql(self.statement, self._columns, self.query)
+        return row_query.query_sql(self.statement, self._columns, self.query)
 
     def to_arrow(self, *, all_rows: bool = False) -> pa.Table:
         """Return the rows, sorted and filtered as the interactive form is now.
@@ -70,7 +70,9 @@ class ResultView(Drawn[ResultRows]):
         """
         if not (all_rows and self.value.has_more_rows):
             return (
-                Rows(self.all_rows, self._kinds).rows(self.query) if self.query else self.all_rows
+                row_query.Rows(self.all_rows, self._kinds).rows(self.query)
+                if self.query
+                else self.all_rows
             )
         if self.frame is None:
             raise UnsupportedError(
@@ -83,9 +85,9 @@ class ResultView(Drawn[ResultRows]):
         return [column.value for column in self.value.columns]
 
     @property
-    def _columns(self) -> list[SqlColumn]:
+    def _columns(self) -> list[row_query.SqlColumn]:
         return [
-            SqlColumn(field.name, field.type, kind)
+            row_query.SqlColumn(field.name, field.type, kind)
             for field, kind in zip(self.all_rows.schema, self._kinds, strict=True)
         ]
 
@@ -132,7 +134,7 @@ def result_view(
 
 
 def _answer(table: pa.Table, value: ResultRows) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
-    rows = Rows(table, [column.value for column in value.columns])
+    rows = row_query.Rows(table, [column.value for column in value.columns])
     last: list[tuple[RowQuery, pa.Array]] = []
 
     def answer(request: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -152,13 +154,13 @@ def _answer(table: pa.Table, value: ResultRows) -> Callable[[Mapping[str, Any]],
     return answer
 
 
-def _fetched(frame: DataFrame, columns: list[SqlColumn], query: RowQuery) -> pa.Table:
+def _fetched(frame: DataFrame, columns: list[row_query.SqlColumn], query: RowQuery) -> pa.Table:
     from pyspark.sql import functions as sf  # noqa: PLC0415 - PySpark is optional
 
-    for wanted in conditions(columns, query):
+    for wanted in row_query.conditions(columns, query):
         frame = frame.where(wanted)
     if query.by is not None:
-        order(columns, query)  # refuses what has no order
+        row_query.order(columns, query)  # refuses what has no order
         column = sf.col(quoted(columns[query.by].name))
         frame = frame.orderBy(
             column.desc_nulls_last() if query.descending else column.asc_nulls_last()
