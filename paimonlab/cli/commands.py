@@ -7,6 +7,7 @@ The warehouse may be left out where one is configured, as notebooks have it
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,11 @@ CONFIGURED = ""
 """The warehouse that stands in the configuration."""
 _SENTENCE = 200
 """Letters of a command's first sentence, which is in the list of all."""
+_STATEMENTS = frozenset(
+    {"alter", "call", "copy", "create", "delete", "describe", "drop", "explain", "from", "insert"}
+    | {"merge", "optimize", "select", "show", "truncate", "update", "vacuum", "with"}
+)
+"""How SQL begins."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
@@ -120,6 +126,8 @@ class Commands(click.Group):
         first = args[0]
         if first in self.commands:
             return super().resolve_command(ctx, args)
+        if first.partition(" ")[0].lower() in _STATEMENTS and " " in first:
+            ctx.fail(f"SQL is run by: paimonlab sql {shlex.quote(first)}")
         if is_place(first):
             names = [text for text in args[1:] if not text.startswith("-")]
             args = ["describe" if names else "tables", *args]
@@ -129,8 +137,8 @@ class Commands(click.Group):
             close = close_matches(first, self.commands)
             if first in ("help", "version"):
                 close = f" It is paimonlab --{first}."
-            elif first in habits.COMMANDS:
-                close = f" It is {habits.COMMANDS[first]} here."
+            elif first.lower() in habits.COMMANDS:
+                close = f" It is {habits.COMMANDS[first.lower()]} here."
             else:
                 close += (
                     f" The tables of a database are listed by: paimonlab tables {first}. "

@@ -14,6 +14,7 @@ from paimonlab.clock import now_millis
 from paimonlab.secrets import redacted
 from paimonlab.spec.byte_counts import bytes_text
 from paimonlab.spec.plurals import many
+from paimonlab.spec.snapshot import CommitKind, rows_said
 from paimonlab.table import system
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def _lines(table: Table, facts: Mapping[str, Any]) -> Iterator[str]:
 
 def _told(commit: Mapping[str, Any]) -> str:
     rows = commit["rows"]
-    changed = "" if rows is None else f", {rows:+,} {'row' if abs(rows) == 1 else 'rows'}"
+    changed = "" if rows is None else f", {rows_said(CommitKind(commit['kind']), rows)}"
     return (
         f"{_age(now_millis() - commit['time_millis'])}: {commit['kind']}{changed} "
         f"(snapshot {commit['snapshot_id']})"

@@ -8,7 +8,7 @@ import click
 
 from paimonlab import cli
 from paimonlab.cli.arguments import json_flag
-from paimonlab.cli.commands import command
+from paimonlab.cli.commands import CONFIGURED, command
 from paimonlab.spark import sessions
 
 
@@ -18,9 +18,11 @@ from paimonlab.spark import sessions
 def doctor(warehouse: str | None, *, as_json: bool) -> None:
     """Look at this machine, and say what to do.
 
-    WAREHOUSE is tried with a small file, which is deleted again. The exit code is 1 if
-    something stops paimonlab from working.
+    WAREHOUSE, or the one that is configured, is tried with a small file, which is deleted
+    again. The exit code is 1 if something stops paimonlab from working.
     """
+    if warehouse is None and cli.opening.is_configured():
+        warehouse = CONFIGURED
     catalog = None if warehouse is None else cli.opening.open_catalog(warehouse, {})
     checks_made = sessions.doctor.checks(sessions.environment.measured(catalog))
     if as_json:

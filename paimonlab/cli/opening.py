@@ -41,6 +41,12 @@ def open_catalog(warehouse: str, options: Mapping[str, str]) -> Catalog:
         return connect({**options, "warehouse": warehouse} if options else warehouse)
 
 
+def is_configured() -> bool:
+    """Whether there is a warehouse for commands that are given none."""
+    setting = settings.read().get(settings.DEFAULT)
+    return setting is not None and "warehouse" in setting.options
+
+
 def _configured() -> Mapping[str, str]:
     """Return the options of the connection that notebooks have as their default."""
     setting = settings.read().get(settings.DEFAULT)

@@ -161,6 +161,22 @@ def test_commands_of_other_tools_are_answered_with_ours(name: str, run: Run) -> 
     assert habits.COMMANDS[name].split(" ", maxsplit=1)[0].strip(",") in main.commands
 
 
+@pytest.mark.parametrize("statement", ["SELECT 1.5", "select * from shop.sales"])
+def test_sql_alone_is_answered_with_the_command_that_runs_it(statement: str, run: Run) -> None:
+    found = run(statement)
+
+    assert found.exit_code == 2
+    assert f"SQL is run by: paimonlab sql '{statement}'" in found.output
+
+
+def test_the_configured_warehouse_is_tried_by_the_doctor(
+    run: Run, orders: pl.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PAIMONLAB_WAREHOUSE", str(tmp_path))
+
+    assert f"ok: warehouse: {tmp_path}: read, written, published once" in run("doctor").output
+
+
 @pytest.mark.parametrize("name", ["help", "version"])
 def test_help_and_version_are_options(name: str, run: Run) -> None:
     assert f"there is no command {name!r}. It is paimonlab --{name}." in run(name).output

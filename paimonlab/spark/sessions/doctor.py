@@ -61,11 +61,16 @@ def _pyarrow(seen: Environment) -> Iterator[Check]:
 def _spark(seen: Environment) -> Iterator[Check]:
     version = seen.packages.get("pyspark")
     if version is None:
+        has_duckdb = bool(seen.packages.get("duckdb"))
         yield Check(
             name="Spark",
-            status="info",
-            found="not installed: views and Python work, SQL does not",
-            fix="pip install 'paimonlab[spark]'",
+            status="info" if has_duckdb else "warning",
+            found=(
+                "not installed: SQL runs on DuckDB, except what only Spark knows"
+                if has_duckdb
+                else "not installed, and no DuckDB: views and Python work, SQL does not"
+            ),
+            fix=f"pip install 'paimonlab[{'spark' if has_duckdb else 'sql'}]'",
         )
         return
     is_old = _numbers(version)[:2] < LEAST_PYSPARK
@@ -179,7 +184,7 @@ def _warehouse(seen: Environment) -> Iterator[Check]:
             name="warehouse",
             status="info",
             found="not connected: none was tried",
-            fix="%paimon_connect PATH",
+            fix="%paimon_connect PATH, or in a shell: paimonlab doctor WAREHOUSE",
         )
     elif state.problem:
         yield Check(

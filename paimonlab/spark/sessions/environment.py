@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 PACKAGES = (
     *("pyarrow", "polars", "numpy", "pyspark", "grpcio-status", "pandas"),
-    *("ipython", "anywidget", "jupyterlab"),
+    *("ipython", "anywidget", "jupyterlab", "duckdb"),
 )
 EXTENSION = Path("share/jupyter/labextensions/jupyterlab-paimonlab")
 WORKER_PYTHON = "PYSPARK_PYTHON"
