@@ -79,7 +79,13 @@ class FoundTable(Struct, frozen=True, kw_only=True):
     """What the catalog does after every commit."""
 
 
-class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALOG):
+class Catalog(
+    ABC,
+    habits.FamiliarNames,
+    what="a catalog",
+    instead=habits.CATALOG,
+    otherwise="a table is opened by catalog['db.t'], and list(catalog) has all their names",
+):
     """Databases and tables of one warehouse; `paimonlab.connect` opens it."""
 
     keeps_database_options = True
@@ -370,7 +376,7 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
             anything else that speaks Arrow the columns are taken and no row is written
             (`Table.write` does that); levels of a pandas index that have names come first.
         primary_keys, partition_keys, options, comment
-            What a `Schema` would say; ``options`` by Paimon's keys.
+            What a `Schema` would say; ``options`` by Paimon's keys. A text is one key.
         exist_ok
             Return the existing table, whatever its definition.
 

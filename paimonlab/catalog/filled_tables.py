@@ -55,7 +55,7 @@ def write_table(
     data
         What `Table.write` takes.
     primary_keys, partition_keys, options, comment
-        Of a table that is made.
+        Of a table that is made; a text is one key.
     mode
         If the table is there already: ``create`` is an error, ``append`` writes into it (an
         upsert if it has a primary key), ``overwrite`` replaces its rows, as `Table.overwrite`

@@ -43,7 +43,7 @@ def schema_from(
     schema
         A `Schema`, types by the names of columns, or anything that speaks Arrow.
     primary_keys, partition_keys, options, comment
-        Of the table, unless a `Schema` says them.
+        Of the table, unless a `Schema` says them; a text is one key.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def schema_from(
     of_rows = None if isinstance(columns, Mapping) else write.frames.schema_of(columns, table=name)
     if not isinstance(schema, Schema):
         fields = schema if of_rows is None else of_rows
-        return Schema(fields, tuple(partition_keys), tuple(primary_keys), options or {}, comment)
+        return Schema(fields, partition_keys, primary_keys, options or {}, comment)
     if of_rows is not None:
         schema = replace(schema, fields=of_rows)
     if primary_keys or partition_keys or options or comment:

@@ -12,7 +12,9 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def no_attribute(what: str, name: str, instead: Mapping[str, str], known: Iterable[str]) -> str:
+def no_attribute(
+    what: str, name: str, instead: Mapping[str, str], known: Iterable[str], otherwise: str = ""
+) -> str:
     """Say that an object has no attribute, and what does what is probably meant.
 
     Examples
@@ -30,7 +32,7 @@ def no_attribute(what: str, name: str, instead: Mapping[str, str], known: Iterab
     public = (attribute for attribute in known if not attribute.startswith("_"))
     if close := close_matches(name, public):
         return f"{said}.{close}"
-    return said
+    return f"{said}; {otherwise}" if otherwise else said
 
 
 def arguments(instead: Mapping[str, str]) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -72,18 +74,66 @@ class FamiliarNames:
 
     _what: ClassVar[str]
     _instead: ClassVar[Mapping[str, str]]
+    _otherwise: ClassVar[str]
+    """What to say where nothing has a name like it."""
 
     def __init_subclass__(
-        cls, *, what: str = "", instead: Mapping[str, str] | None = None, **others: Any
+        cls,
+        *,
+        what: str = "",
+        instead: Mapping[str, str] | None = None,
+        otherwise: str = "",
+        **others: Any,
     ) -> None:
         super().__init_subclass__(**others)
         if what:
-            cls._what, cls._instead = what, instead or {}
+            cls._what, cls._instead, cls._otherwise = what, instead or {}, otherwise
 
     if not TYPE_CHECKING:  # a type checker knows all attributes
 
         def __getattr__(self, name: str) -> Any:
-            raise AttributeError(no_attribute(self._what, name, self._instead, dir(type(self))))
+            raise AttributeError(
+                no_attribute(self._what, name, self._instead, dir(type(self)), self._otherwise)
+            )
+
+
+class NotSequence:
+    """Base of what has rows and columns, and is neither a list of them nor a dict.
+
+    Each of these would read a whole table, which nobody is to do by accident.
+    """
+
+    _called: ClassVar[str]
+    _length: ClassVar[str]
+    _rows: ClassVar[str]
+    _part: ClassVar[str]
+
+    def __init_subclass__(
+        cls, *, called: str = "", length: str = "", rows: str = "", part: str = "", **others: Any
+    ) -> None:
+        super().__init_subclass__(**others)
+        if called:
+            cls._called, cls._length, cls._rows, cls._part = called, length, rows, part
+
+    if not TYPE_CHECKING:  # a type checker says that it is none
+
+        def __bool__(self) -> bool:
+            return True  # whatever it has
+
+        def __len__(self) -> int:
+            raise TypeError(f"{self._called} has no len(): its rows are counted by {self._length}")
+
+        def __iter__(self) -> Any:
+            raise TypeError(
+                f"{self._called} is no list of rows: read them by {self._rows}, or all as "
+                "Arrow, pandas or polars"
+            )
+
+        def __getitem__(self, part: object) -> Any:
+            said = (
+                self._part.format(part) if isinstance(part, str) else "table.scan(columns, where)"
+            )
+            raise TypeError(f"{self._called} has no parts in brackets: write {said}")
 
 
 class IsAttribute:
@@ -209,6 +259,21 @@ TABLE = {
     "new_read_builder": "scan(columns, where)",
     "new_batch_write_builder": "write(rows), or new_writer() and commit(messages)",
     "new_stream_write_builder": "new_writer(), then commit(messages)",
+    "sample": "scan(limit=5).to_pandas(), or scan().to_pandas().sample(5)",
+    "tail": "scan().to_pandas().tail()",
+    "iterrows": "scan().to_batches()",
+    "to_csv": "scan().to_pandas().to_csv(path)",
+    "to_parquet": "scan().to_pandas().to_parquet(path), or scan().to_batches()",
+    "to_json": "scan().to_pandas().to_json(path)",
+    "to_dict": "scan().to_arrow().to_pylist()",
+    "plot": "scan().to_pandas().plot()",
+    "at": "scan(snapshot=…), scan(tag=…) or scan(timestamp=…)",
+    "as_of": "scan(snapshot=…), scan(tag=…) or scan(timestamp=…)",
+    "z_order": "compact(order_by=['a', 'b'], strategy='zorder')",
+    "zorder": "compact(order_by=['a', 'b'], strategy='zorder')",
+    "create_index": "catalog.alter_table(name, SetOption('file-index.bloom-filter.columns', …))",
+    "clone": "catalog.copy_table(name, 'db.new')",
+    "copy": "catalog.copy_table(name, 'db.new')",
 }
 """Of deltalake, pyiceberg, pypaimon, pandas, polars and Spark, on a table."""
 _MERGE = "merge(rows, on='id').when_matched_update().when_not_matched_insert().execute()"
@@ -263,7 +328,9 @@ SCAN = {
     "select": "columns",
     "projection": "columns",
     "snapshot_id": "snapshot",
-    "as_of": "timestamp",
+    "as_of": "version",
+    "as_of_timestamp": "timestamp",
+    "as_of_version": "snapshot",
     "n_rows": "limit",
 }
 """Arguments of reads of pyiceberg, deltalake, polars and pyarrow."""
@@ -283,6 +350,19 @@ READ = {
     "where": "table.scan(where=…)",
     "select": "table.scan(columns)",
     "head": "table.scan(limit=…)",
+    "to_df": "to_pandas() or to_polars()",
+    "fetchall": "to_arrow().to_pylist()",
+    "fetchone": "to_arrow().to_pylist()",
+    "arrow": "to_arrow()",
+    "to_pylist": "to_arrow().to_pylist()",
+    "dtypes": "arrow_schema",
+    "to_csv": "to_pandas().to_csv(path)",
+    "to_parquet": "to_pandas().to_parquet(path), or to_batches()",
+    "groupby": "to_pandas().groupby(…)",
+    "group_by": "to_polars().group_by(…)",
+    "iterrows": "to_batches()",
+    "read": "to_arrow()",
+    "execute": "to_arrow()",
 }
 """Of pyiceberg, DuckDB, polars and Spark, on a read."""
 RESULT = {
@@ -306,9 +386,13 @@ RESULT = {
     "to_dicts": "to_arrow().to_pylist()",
     "to_csv": "export(path), or --to rows.csv for all rows",
     "to_parquet": "export(path), or --to rows.parquet for all rows",
+    "to_excel": "to_pandas().to_excel(path)",
+    "save": "export(path), whose ending .csv, .parquet, .md or another says how",
     "createOrReplaceTempView": "spark; a result is a table of later queries under its variable",
 }
 """Of data frames, DuckDB and Spark, on the result of a statement."""
+TAG = {"snapshot_id": "snapshot", "version": "snapshot", "max_ref_age_ms": "time_retained"}
+"""Arguments of new tags of pyiceberg and Spark."""
 DELETE = dict.fromkeys(("delete_filter", "filter", "predicate", "row_filter"), "where")
 """Arguments of deletes of pyiceberg and deltalake."""
 DUCKDB = {"table_name": "name", "view_name": "name", "alias": "name", "con": "connection"}
@@ -356,6 +440,14 @@ CATALOG = {
     "query": "paimonlab.sql(…, catalog=catalog)",
     "read_table": "table(name).scan()",
     "register_table": "register(name, folder)",
+    "drop": "drop_table(name)",
+    "rename": "rename_table(name, 'db.new')",
+    "create": "create_table(name, columns), or create_database(name)",
+    "save_table": "write_table(name, rows)",
+    "write": "write_table(name, rows)",
+    "schemas": "databases()",
+    "use": "table('db.t'): a table is named with its database",
+    "cursor": "paimonlab.dbapi.connect(path).cursor()",
 }
 """Of pyiceberg, DuckDB and Spark, on a catalog."""
 PACKAGE = {
@@ -402,6 +494,28 @@ COMMANDS = {
     "export": "sql 'SELECT …' --format csv",
     "info": "describe",
     "show": "describe, or tables",
+    "rename": "sql 'ALTER TABLE … RENAME TO …'",
+    "explain": "sql 'EXPLAIN SELECT …'",
+    "count": "scan --count",
+    "tune": "health",
+    "stats": "statistics, or analyze to compute them",
+    "upsert": "load, where the table has a primary key",
+    "append": "load",
+    "write": "load",
+    "read": "scan",
+    "clean": "expire, and orphans for files that nothing refers to",
+    "gc": "expire, and orphans for files that nothing refers to",
+    "copy": "clone, or sql 'CREATE TABLE … AS SELECT …'",
+    "diff": "changes",
+    "time-travel": "scan --snapshot, --tag or --timestamp",
+    "checkout": "scan --snapshot, --tag or --timestamp",
+    "new": "create",
+    "init": "create DATABASE, which makes the warehouse too",
+    "shell": "sql",
+    "repl": "sql",
+    "connect": "tables WAREHOUSE, and PAIMONLAB_WAREHOUSE for all that follows",
+    "profile": "sql, or %paimon_profile in a notebook,",
+    "with": "sql 'WITH …'",
 }
 """Commands of other tools, of a shell."""
 PROCEDURES = {

@@ -153,7 +153,11 @@ class TagNotFoundError(NotFoundError):
         super().__init__(table, tag, self.known)
 
     def __str__(self) -> str:
-        return f"{self.table}: no tag {self.tag!r}.{close_matches(self.tag, self.known)}"
+        others = close_matches(self.tag, self.known)
+        if not others and self.known:
+            more = ", …" if len(self.known) > 20 else ""
+            others = f" Its tags are {', '.join(self.known[:20])}{more}."
+        return f"{self.table}: no tag {self.tag!r}.{others}"
 
 
 class BranchNotFoundError(NotFoundError):

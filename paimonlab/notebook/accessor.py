@@ -28,6 +28,18 @@ class Show:
     def __init__(self, table: Table) -> None:
         self._table = table
 
+    def __repr__(self) -> str:
+        return f"<views of {self._table.name}: {', '.join(_views())}>"
+
+    if not TYPE_CHECKING:  # a type checker says that it is not callable
+
+        def __call__(self, *_given: object, **_named: object) -> Any:
+            """Say what there is: frames of Spark show their rows so."""
+            raise TypeError(
+                f"table.show draws a view, as in table.show.timeline(): {', '.join(_views())}; "
+                "rows are shown by table.scan(limit=20).to_pandas()"
+            )
+
     def timeline(self, *, last: int = 20) -> View:
         """Draw the newest snapshots, as ``%paimon_timeline`` does."""
         return commands.timeline(self._table, last=last)
@@ -154,3 +166,7 @@ class Show:
 def register() -> None:
     """Give every table its ``show``."""
     Table.register_accessor("show", Show)
+
+
+def _views() -> list[str]:
+    return sorted(name for name in vars(Show) if not name.startswith("_"))

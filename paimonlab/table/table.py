@@ -28,7 +28,14 @@ if TYPE_CHECKING:
     from paimonlab.table.upkeep.tags import Tags
 
 
-class Table(OpenedTable):
+class Table(
+    OpenedTable,
+    habits.NotSequence,
+    called="a table",
+    length="scan().count()",
+    rows="scan().to_batches()",
+    part="scan([{!r}])",
+):
     """A table of a catalog: `Catalog.table` opens it.
 
     The object keeps the schema it was opened with until `refresh`. Snapshots are always looked
@@ -67,9 +74,18 @@ class Table(OpenedTable):
         instead = habits.TABLE
         if name in habits.WITHOUT_KEY and not self.primary_keys:
             instead = habits.WITHOUT_KEY
-        elif not name.startswith("_") and hasattr(table.maintenance.Maintenance, name):
-            instead = {name: f"maintenance.{name}(…)"}
+        elif not name.startswith("_") and name not in instead:
+            if hasattr(table.maintenance.Maintenance, name):
+                instead = {name: f"maintenance.{name}(…)"}
+            elif hasattr(table.reading.scan.Scan, name):
+                instead = {name: f"scan().{name}(…)"}
+            elif name in self.schema.field_names:
+                instead = {name: f"a column, read by scan([{name!r}])"}
         raise AttributeError(habits.no_attribute("a table", name, instead, dir(self)))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Stream all rows to anything that speaks Arrow: ``polars.DataFrame(table)``."""
+        return self.scan().__arrow_c_stream__(requested_schema)
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *{*Table._accessors, *on_use.names_from_above()}]

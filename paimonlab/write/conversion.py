@@ -380,5 +380,17 @@ def _convert_child(
 def _wrong_type(source: pa.DataType, target: DataType, column: str) -> DataError:
     return DataError(
         f"column {column!r} is {format_type(target)} and does not take {source}; cast it to "
-        f"{to_arrow(target)} first"
+        f"{to_arrow(target)} first{_in_pandas(source, target, column)}"
     )
+
+
+def _in_pandas(source: pa.DataType, target: DataType, column: str) -> str:
+    """Say how a column of texts is cast where most columns of texts come from."""
+    if not (isinstance(target, AtomicType) and _is_text(source)):
+        return ""
+    if target.root is TypeRoot.DATE or target.root in _TIMESTAMPS:
+        zone = ", utc=True" if target.root is TypeRoot.TIMESTAMP_LTZ else ""
+        return f", in pandas pandas.to_datetime(frame[{column!r}]{zone})"
+    if target.root in _INTEGERS or target.root in _FLOATS:
+        return f", in pandas pandas.to_numeric(frame[{column!r}])"
+    return ""

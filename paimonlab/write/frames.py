@@ -61,7 +61,7 @@ def batches_of(
     Raises
     ------
     TypeError
-        If ``data`` does not speak Arrow.
+        If ``data`` does not speak Arrow, or is one column of a frame.
     DataError
         If a frame has columns that no table can have, or an index whose name is not in
         ``columns``.
@@ -97,6 +97,7 @@ def schema_of(data: Any, *, table: str) -> pa.Schema | None:
     pyarrow.Schema or None
         None if ``data`` is something else.
     """
+    _check_is_table(data, table)
     if _is_pandas(data):
         schema = _micros_where_whole(_from_pandas(data, None, table))
     elif isinstance(data, pa.Schema):
@@ -116,6 +117,7 @@ def _reader(
 ) -> pa.RecordBatchReader:
     if isinstance(data, pa.RecordBatchReader):
         return data
+    _check_is_table(data, table)
     if _is_pandas(data):
         data = _from_pandas(data, columns, table, fields)
     data = at_hand(data, table=table, fields=fields)
@@ -180,7 +182,8 @@ def _column(
         return values
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise TypeError(
-            f"{table}: column {name!r} of a dict is a list of values, not a {type(values).__name__}"
+            f"{table}: column {name!r} of a dict is a list of values, not {_a(values)}; one row is "
+            "written [{…}]"
         )
     if of_maps is not None:
         return _with_maps(list(values), of_maps, name, table)
@@ -205,11 +208,32 @@ def _of_python(values: list[Any]) -> pa.Array:
 _PLAIN = {int: pa.int64(), bool: pa.bool_(), str: pa.string(), bytes: pa.binary()}
 
 
+def _a(value: object) -> str:
+    """Return the type of a value with its article."""
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
 def _is_pandas(data: Any) -> bool:
     """Whether something is a DataFrame of pandas or of a library built on it."""
+    return _is_of(data, "DataFrame", "pandas")
+
+
+def _is_of(data: Any, name: str, *libraries: str) -> bool:
     return any(
-        cls.__name__ == "DataFrame" and cls.__module__.partition(".")[0] == "pandas"
+        cls.__name__ == name and cls.__module__.partition(".")[0] in libraries
         for cls in type(data).__mro__
+    )
+
+
+def _check_is_table(data: Any, table: str) -> None:
+    """Check that something is not one column: those of pandas and polars speak Arrow, too."""
+    if not _is_of(data, "Series", "pandas", "polars"):
+        return
+    frame = "reset_index()" if hasattr(data, "reset_index") else "to_frame()"
+    raise TypeError(
+        f"{table}: a table is written of a frame; a Series is one column, and "
+        f".{frame} makes a frame of it"
     )
 
 

@@ -60,7 +60,7 @@ def test_no_rows_write_nothing(table: Table) -> None:
     ("rows", "error", "message"),
     [
         ([1, 2], TypeError, "there is a int in it"),
-        ({"id": 1}, TypeError, "column 'id' of a dict is a list of values, not a int"),
+        ({"id": 1}, TypeError, "column 'id' of a dict is a list of values, not an int"),
         ({"v": "abc"}, TypeError, "column 'v' of a dict is a list of values, not a str"),
         ({"id": [1], "v": ["a", "b"]}, DataError, "differ in length: 'id' 1, 'v' 2"),
         ({"id": [1, "x"]}, DataError, "column 'id'"),

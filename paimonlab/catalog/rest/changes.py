@@ -35,11 +35,10 @@ from paimonlab.spec.schema.change_kinds import (
     UpdateColumnType,
     UpdateComment,
 )
-from paimonlab.spec.schema.definition import assign_ids
-from paimonlab.spec.types.data_types import DataField, DataType, with_nullable
+from paimonlab.spec.schema.definition import assign_ids, column_type
+from paimonlab.spec.types.data_types import DataField, with_nullable
 from paimonlab.spec.types.field_paths import split_path
 from paimonlab.spec.types.json import type_from_json, type_to_json
-from paimonlab.spec.types.text import parse_type
 from paimonlab.spec.view import AddDialect, DropDialect, UpdateDialect, ViewChange
 
 Json = dict[str, Any]
@@ -89,7 +88,7 @@ def _of_column(change: SchemaChange) -> Json:
         case RenameColumn():
             return {"newName": change.new_name}
         case UpdateColumnType():
-            data_type = _type(change.type)
+            data_type = column_type(change.name, change.type)
             return {
                 "newDataType": type_to_json(data_type),
                 "keepNullability": data_type.nullable,
@@ -108,7 +107,7 @@ def _added(change: AddColumn) -> Json:
     document: Json = {
         "action": "addColumn",
         "fieldNames": path,
-        "dataType": type_to_json(assign_ids(_type(change.type), count())),
+        "dataType": type_to_json(assign_ids(column_type(change.name, change.type), count())),
     }
     if change.comment is not None:
         document["comment"] = change.comment
@@ -121,10 +120,6 @@ def _move(name: str, after: str | None, *, first: bool) -> Json:
     if first:
         return {"fieldName": name, "referenceFieldName": None, "type": "FIRST"}
     return {"fieldName": name, "referenceFieldName": after, "type": "AFTER"}
-
-
-def _type(given: str | DataType) -> DataType:
-    return parse_type(given) if isinstance(given, str) else given
 
 
 def changes_from_json(documents: Sequence[Json], fields: Sequence[DataField]) -> list[SchemaChange]:

@@ -21,7 +21,7 @@ _OURS = f"{Path(paimonlab.__file__).parent}/"
 
 def register(shell: InteractiveShell) -> None:
     """Let a shell show errors of paimonlab without paimonlab's own lines."""
-    shell.set_custom_exc((PaimonError, ValueError, TypeError), _show)
+    shell.set_custom_exc((PaimonError, ValueError, TypeError, AttributeError), _show)
 
 
 def users_lines(traceback: TracebackType | None) -> TracebackType | None:

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.options.given import OptionValue
-from paimonlab.spec.types.data_types import DataType
+from paimonlab.spec.schema.definition import GivenType
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,8 @@ class AddColumn:
 
     name: str
     """A dotted path adds a field to a ROW."""
-    type: str | DataType
+    type: GivenType
+    """Paimon's text, or a type of Arrow or Python, as in `Schema`."""
     comment: str | None = None
     first: bool = False
     after: str | None = None
@@ -44,8 +45,8 @@ class UpdateColumnType:
     """Change the type of a column; old values are cast when they are read."""
 
     name: str
-    type: str | DataType
-    """``NOT NULL`` makes it so; else the column stays as nullable as it is."""
+    type: GivenType
+    """As in `AddColumn`. ``NOT NULL`` makes it so; else the column stays as nullable as it is."""
 
 
 @dataclass(frozen=True, slots=True)

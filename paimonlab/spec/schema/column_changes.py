@@ -25,12 +25,12 @@ from paimonlab.spec.schema.change_kinds import (
     UpdateColumnNullability,
     UpdateColumnType,
 )
-from paimonlab.spec.schema.definition import assign_ids
+from paimonlab.spec.schema.definition import assign_ids, column_type
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.types.casting import is_castable
 from paimonlab.spec.types.data_types import AtomicType, DataField, DataType, with_nullable
 from paimonlab.spec.types.field_paths import Fields, edit_at, index_of, split_path
-from paimonlab.spec.types.text import format_type, parse_type
+from paimonlab.spec.types.text import format_type
 
 
 class AlterOptions(OptionSlice):
@@ -67,7 +67,7 @@ def change_column(change: object, schema: TableSchema) -> TableSchema:
 @change_column.register
 def _add(change: AddColumn, schema: TableSchema) -> TableSchema:
     path = split_path((), change.name)
-    data_type = _given_type(change.name, change.type)
+    data_type = column_type(change.name, change.type)
     if not data_type.nullable:
         raise SchemaError(
             f"column {change.name!r}: old rows have null there, so it cannot be NOT NULL"
@@ -175,7 +175,7 @@ def _retype(change: UpdateColumnType, schema: TableSchema) -> TableSchema:
     keys = (*schema.partition_keys, *schema.primary_keys, *schema.bucket_keys)
     _check_no_key(schema, path, "given another type", keys)
     options = _options(schema)
-    wanted = _given_type(change.name, change.type)
+    wanted = column_type(change.name, change.type)
 
     def retyped(field: DataField) -> DataField:
         if not is_castable(field.type, wanted, explicitly=not options.no_explicit_casts):
@@ -269,13 +269,6 @@ def _update(
         return (*fields[:index], updated(fields[index]), *fields[index + 1 :])
 
     return replace(schema, fields=edit_at(schema.fields, path, edit))
-
-
-def _given_type(name: str, given: str | DataType) -> DataType:
-    try:
-        return parse_type(given) if isinstance(given, str) else given
-    except SchemaError as error:
-        raise SchemaError(f"column {name!r}: {error}") from None
 
 
 def _check_free(fields: Fields, name: str) -> None:

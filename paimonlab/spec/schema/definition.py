@@ -33,7 +33,7 @@ from paimonlab.spec.types.data_types import (
 )
 from paimonlab.spec.types.text import UNASSIGNED_ID, parse_type
 
-__all__ = ["Schema", "TableSchema", "assign_ids", "new_table_schema"]
+__all__ = ["Schema", "TableSchema", "assign_ids", "column_type", "new_table_schema"]
 
 GivenType: TypeAlias = str | DataType | pa.DataType | type
 Columns: TypeAlias = Mapping[str, GivenType] | pa.Schema | Sequence[DataField]
@@ -54,15 +54,16 @@ class Schema:
     """Columns in order: names with types (Paimon's text, Arrow's or Python's), an Arrow schema, or
     fields."""
     partition_keys: Sequence[str] = ()
+    """Names, or one name as a text."""
     primary_keys: Sequence[str] = ()
+    """Names, or one name as a text."""
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     comment: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("partition_keys", "primary_keys"):
-            if isinstance(getattr(self, name), str):
-                raise TypeError(f"{name} must be a list of names, not a text")
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+            given = getattr(self, name)
+            object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
 
 
 _KEY_OPTIONS = ("primary-key", "partition")
@@ -142,7 +143,7 @@ def _columns(fields: Columns) -> Iterator[DataField]:
         yield from (data_field(UNASSIGNED_ID, column) for column in fields)
     elif isinstance(fields, Mapping):
         for name, given in fields.items():
-            yield DataField(UNASSIGNED_ID, name, _column_type(name, given))
+            yield DataField(UNASSIGNED_ID, name, column_type(name, given))
     elif isinstance(fields, Sequence) and all(isinstance(field, DataField) for field in fields):
         yield from fields
     else:
@@ -152,7 +153,16 @@ def _columns(fields: Columns) -> Iterator[DataField]:
         )
 
 
-def _column_type(name: str, given: GivenType) -> DataType:
+def column_type(name: str, given: GivenType) -> DataType:
+    """Return the type of a column: of Paimon's text, of Arrow's or one of Python's types.
+
+    Raises
+    ------
+    SchemaError
+        If the text is no type.
+    TypeError
+        If it is none of these.
+    """
     if isinstance(given, pa.DataType):
         return data_field(UNASSIGNED_ID, pa.field(name, given)).type
     if isinstance(given, type) and given in _PYTHON_TYPES:

@@ -46,7 +46,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Scan(habits.FamiliarNames, what="a scan", instead=habits.READ):
+class Scan(
+    habits.FamiliarNames,
+    habits.NotSequence,
+    what="a scan",
+    instead=habits.READ,
+    called="a scan",
+    length="count()",
+    rows="to_batches()",
+    part="table.scan([{!r}])",
+):
     """Rows of a table at one snapshot: ``table.scan(…)``.
 
     Every method reads the same snapshot, however long it takes.

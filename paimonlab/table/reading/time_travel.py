@@ -308,5 +308,7 @@ def _at_version(version: str, snapshots: SnapshotManager, tags: TagManager, tabl
         return snapshots.get(int(version))
     names = ", ".join(known) or "none"
     raise SnapshotNotFoundError(
-        table, f"for version {version!r}", f"It is neither a snapshot id nor a tag; tags: {names}."
+        table,
+        f"for version {version!r}",
+        f"It is neither a snapshot id nor a tag; tags: {names}. A time is given by timestamp.",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
-from paimonlab.errors import TagNotFoundError
+from paimonlab.errors import TagNotFoundError, habits
 from paimonlab.maintenance.table_history import TableHistory
 from paimonlab.maintenance.tag_creation import TagRequest, create_due_tags, create_tag, replace_tag
 from paimonlab.maintenance.tag_deletion import TagDeletion, delete_tag
@@ -61,6 +61,7 @@ class Tags(Named, written="table.tags"):
             self._store.snapshots.check_exists()
             raise
 
+    @habits.arguments(habits.TAG)
     def create(
         self,
         name: str,

@@ -29,16 +29,16 @@ class Expression:
     """The value of a literal; None for NULL and for anything else."""
 
 
-def column(name: str, schema: pa.Schema, table: str) -> Expression:
+def column(name: str, schema: pa.Schema, table: str, hint: str = "") -> Expression:
     """Make an expression of a column.
 
     Raises
     ------
     ColumnNotFoundError
-        If there is no such column; ``table`` is for the message.
+        If there is no such column; ``table`` and ``hint`` are for the message.
     """
     if name not in schema.names:
-        raise ColumnNotFoundError(name, table, schema.names)
+        raise ColumnNotFoundError(name, table, schema.names, hint)
     return Expression(schema.field(name).type, lambda rows: rows.column(name), name)
 
 

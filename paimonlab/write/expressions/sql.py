@@ -155,7 +155,10 @@ class _Reader:
         return read(self, node)
 
     def column(self, node: Node) -> Expression:
-        return column(self._names.of(node), self._names.schema, self._names.table)
+        name = self._names.of(node)
+        is_word = node.args.get("table") is None and not node.this.args.get("quoted")
+        hint = f"A text is quoted: '{name}'" if is_word else ""
+        return column(name, self._names.schema, self._names.table, hint)
 
     def constant(self, node: Node) -> Expression:
         text = str(node.this)

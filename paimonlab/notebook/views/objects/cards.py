@@ -16,7 +16,7 @@ from paimonlab.notebook.kernel.determinism import is_deterministic
 from paimonlab.secrets import redacted
 from paimonlab.spec.plurals import many
 from paimonlab.spec.schema.table_schema import TableSchema
-from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot, rows_said
 from paimonlab.spec.types.text import format_type
 from paimonlab.table.table import Table
 
@@ -152,7 +152,7 @@ def _commit(snapshot: Snapshot) -> str:
     parts = [
         "" if total is None else f"{total:,} {_rows(total)} before merging",
         f"snapshot {snapshot.id}: {snapshot.commit_kind.value.lower()}",
-        "" if added is None else f"{added:+,} {_rows(added)}",
+        "" if added is None else rows_said(snapshot.commit_kind, added),
         f"at {when} UTC" if when else "",
     ]
     return ", ".join(filter(None, parts))
