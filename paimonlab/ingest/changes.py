@@ -259,6 +259,8 @@ class Boundary:
     is_whole: bool = True
     """Whether no transaction is open. False: of a transaction larger than a source keeps in memory
     a part was read, and the position is in its midst."""
+    warnings: tuple[str, ...] = ()
+    """What is wrong at the source and does not stop it, each told once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+
+import msgspec
 
 from paimonlab.clock import now_millis
 from paimonlab.ingest.changes import JsonValue
 from paimonlab.ingest.event_log import MOST_EVENTS, JobEvent
+
+_MOST_BYTES = 16 << 10
+"""Of a position in an event: that of a folder of files has each of them."""
 
 
 @dataclass(kw_only=True)
@@ -39,16 +44,25 @@ class Journal:
         kind, table, text, before, after
             As in `JobEvent`.
         position
-            None: where the source is.
+            None: where the source is. One that is long is left out.
         """
+        where = self.here() if position is None else position
+        if len(msgspec.json.encode(where)) > _MOST_BYTES:
+            where = None
         event = JobEvent(
             at_millis=now_millis(),
             kind=kind,
             table=table,
             text=text,
-            position=self.here() if position is None else position,
+            position=where,
             before=before,
             after=after,
         )
         self.events.append(event)
         self.unwritten.append(event)
+
+    def warn(self, texts: Iterable[str]) -> None:
+        """Note what is wrong and ends nothing."""
+        for text in texts:
+            self.warnings.append(text)
+            self.note("warning", None, text)

@@ -524,6 +524,7 @@ class Runner:
         self._open_bytes = 0
 
     def _take_boundary(self, boundary: Boundary) -> None:
+        self.journal.warn(boundary.warnings)
         if boundary.phase is Phase.SNAPSHOT:
             # From the same position all that came since would come once more.
             self._is_within = bool(self.tables.again) or boundary.position == self._position

@@ -1,14 +1,15 @@
 """Files that arrive in a folder: CSV, JSON and Parquet, each read once.
 
 The position has every file that was read and is still in the folder, with size and time, so that
-each counts once whatever order they come in. Files are read in the order of their times.
+each counts once whatever order they come in. Files are read in the order of their times. On a disk
+files have numbers, too, by which one is known that gets another name, or comes back.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
@@ -61,11 +62,19 @@ _RAW_BYTES = 64 << 10
 """How much of a broken file is kept."""
 _LARGE_BYTES = 64 << 20
 """A file of this size is committed in parts."""
+_TOGETHER_BYTES = 16 << 20
+"""Of small files without a position in between."""
+_PARTS = 64
+"""A position has all files, so it comes only after one more of so many parts of them."""
+_MOST_GONE = 1_000
+"""Files that are gone and still known."""
 
 
 class _Position(msgspec.Struct, kw_only=True, omit_defaults=True):
     files: dict[str, Seen] = {}
     """Files that were read, by path below the folder."""
+    gone: dict[str, Seen] = {}
+    """Those among them that are not there any more, oldest first."""
     columns: dict[str, str] = {}
     """Types that were found, as Paimon writes them."""
     inside: str | None = None
@@ -92,6 +101,10 @@ class FileSource:
     after: After = "keep"
     _found: dict[str, Any] = field(default_factory=dict)
     """Types of columns by name."""
+    _ahead: dict[str, tuple[Seen, float]] = field(default_factory=dict)
+    """Files whose times are in the future, and since when they are as they are."""
+    _touched: set[str] = field(default_factory=set)
+    _warnings: list[str] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -110,7 +123,12 @@ class FileSource:
         for path, seen in self._listed():
             if not seen.size_bytes:
                 continue
-            columns = self._file(path).schema()
+            file = self._file(path)
+            try:
+                columns = file.schema()
+            except DataError as error:
+                _raise_if_of_disk(error, but=FileNotFoundError)
+                continue  # reading tells what is wrong with it
             fields = [one for one in columns if one.name != self.row_kinds]
             schema = schema_of(pa.schema(fields), self.primary_keys, is_partial=True)
             return {self.table: schema}
@@ -124,20 +142,21 @@ class FileSource:
         self._found = {name: parse_type(text) for name, text in at.columns.items()}
         while True:
             there = self._listed()
-            names = {path for path, _ in there}
-            at.files = {name: seen for name, seen in at.files.items() if name in names}
-            if at.inside is not None and at.inside not in names:
-                raise IngestStateError(
-                    self.table, f"{self._place(at.inside)} was read in part and is gone"
-                )
+            self._know_again(at, dict(there))
             new = [(path, seen) for path, seen in there if self._is_new(path, seen, at)]
-            ready = [(path, seen) for path, seen in new if self._is_settled(seen)]
+            ready = [(path, seen) for path, seen in new if self._is_settled(path, seen)]
             ready.sort(key=lambda one: one[0] != at.inside)
-            for number, (path, seen) in enumerate(ready):
-                yield from self._rows_of(path, seen, at)
+            read = size_bytes = 0
+            for number, (path, seen) in enumerate(ready, 1):
+                if not (yield from self._rows_of(path, seen, at)):
+                    continue
                 at.files[path] = seen
                 at.inside, at.batches = None, 0
-                yield self._boundary(at, Phase.STREAM, seen, len(new) - number - 1)
+                read, size_bytes = read + 1, size_bytes + seen.size_bytes
+                is_many = read * _PARTS >= len(at.files) or size_bytes >= _TOGETHER_BYTES
+                if is_many or number == len(ready):
+                    read = size_bytes = 0
+                    yield self._boundary(at, Phase.STREAM, seen, len(new) - number)
             at.again = False
             if len(ready) == len(new):
                 yield self._boundary(at, Phase.CAUGHT_UP, None, 0)
@@ -174,7 +193,7 @@ class FileSource:
             return
         for name, seen in _decoded(position, self.table).files.items():
             with suppress(FileNotFoundError):
-                if self.folder.seen(name) != seen:
+                if not self.folder.seen(name).is_same(seen):
                     continue  # a new file of the same name
                 if self.after == "delete":
                     self.folder.delete(name)
@@ -183,6 +202,34 @@ class FileSource:
 
     def close(self) -> None:
         """Do nothing."""
+
+    def _know_again(self, at: _Position, there: Mapping[str, Seen]) -> None:
+        """Tell files that have another name, or came back, from new ones; note those that went.
+
+        Raises
+        ------
+        IngestStateError
+            If one that was read in part is gone.
+        """
+        if at.inside is not None and at.inside not in there:
+            raise IngestStateError(
+                self.table, f"{self._place(at.inside)} was read in part and is gone"
+            )
+        for name in [name for name in at.files if name not in there]:
+            seen = at.files.pop(name)
+            if seen.number and self.after == "keep":
+                at.gone[name] = seen
+        if not at.gone:
+            return
+        names = {seen: name for name, seen in at.gone.items()}
+        for path, seen in there.items():
+            name = names.pop(seen, "") if path not in at.files else ""
+            if name:
+                del at.gone[name]
+                at.files[path] = seen
+        if there:  # of an empty folder the disk may be away
+            for name in list(at.gone)[:-_MOST_GONE]:
+                del at.gone[name]
 
     def _is_new(self, path: str, seen: Seen, at: _Position) -> bool:
         """Say whether a file was not read before.
@@ -193,7 +240,7 @@ class FileSource:
             If it was, and has other rows now.
         """
         before = at.files.get(path)
-        if before is None or before == seen:
+        if before is None or before.is_same(seen):
             return before is None
         if self.after != "keep":
             return True  # the one before is gone
@@ -203,10 +250,17 @@ class FileSource:
                 f"{self._place(path)} was read with {before.size_bytes:,} bytes and has "
                 f"{seen.size_bytes:,} now: files must not change; bring new rows in new files",
             )
+        if path not in self._touched:
+            self._touched.add(path)
+            self._warnings.append(
+                f"{self._place(path)} was written again after it was read, with as many bytes: "
+                "if it has other rows, they are not read; resnapshot reads all files"
+            )
         return False
 
     def _boundary(self, at: _Position, phase: Phase, seen: Seen | None, behind: int) -> Boundary:
         at.columns = {name: format_type(found) for name, found in self._found.items()}
+        warnings, self._warnings = tuple(self._warnings), []
         return Boundary(
             position=msgspec.to_builtins(at),
             phase=Phase.SNAPSHOT if at.again else phase,
@@ -214,10 +268,20 @@ class FileSource:
             behind=behind,
             behind_unit="files",
             is_whole=at.inside is None,
+            warnings=warnings,
         )
 
-    def _is_settled(self, seen: Seen) -> bool:
-        return time.time() - seen.modified_nanos / 1e9 >= self.settle_seconds
+    def _is_settled(self, path: str, seen: Seen) -> bool:
+        age = time.time() - seen.modified_nanos / 1e9
+        if age >= 0:
+            self._ahead.pop(path, None)
+            return age >= self.settle_seconds
+        # Another machine's clock is ahead: what counts is for how long it has been as it is.
+        before, since = self._ahead.get(path, (None, 0.0))
+        if before != seen:
+            since = time.monotonic()
+            self._ahead[path] = seen, since
+        return time.monotonic() - since >= self.settle_seconds
 
     def _listed(self) -> list[tuple[str, Seen]]:
         """Return files of the folder, below the folder, oldest first."""
@@ -227,6 +291,11 @@ class FileSource:
             if is_hidden(name) or name.lower().endswith(_UNFINISHED):
                 continue
             if fnmatch(path, self.pattern) or fnmatch(name, self.pattern):
+                if not _is_utf8(path):
+                    raise DataError(
+                        f"{self.table}: the name {os.fsencode(path)!r} in {self.folder.place} is "
+                        "not UTF-8: give the file another one"
+                    )
                 found.append((path, seen))
         if not found and not self.folder.exists():
             raise DataError(f"{self.table}: there is no folder {self.folder.place}")
@@ -244,27 +313,37 @@ class FileSource:
             )
         return self.folder.opened(path, form, self.delimiter)
 
-    def _rows_of(self, path: str, seen: Seen, at: _Position) -> Iterator[Event]:
-        """Yield the rows of one file, from where it was left."""
+    def _rows_of(self, path: str, seen: Seen, at: _Position) -> Generator[Event, None, bool]:
+        """Yield the rows of one file, from where it was left; say whether it was still there."""
         skipped = at.batches if at.inside == path else 0
         if not seen.size_bytes:
-            return
+            return True
+        has_rows = False
         try:
             for number, batch in enumerate(self._batches(path), 1):
                 if number <= skipped:
                     continue
+                has_rows = True
                 yield self._changes(batch, path)
                 if seen.size_bytes >= _LARGE_BYTES:
                     at.inside, at.batches = path, number
                     yield self._boundary(at, Phase.STREAM, seen, 1)
         except DataError as error:
+            if not has_rows and not skipped and isinstance(error.__cause__, FileNotFoundError):
+                return False  # it went, or got another name, since the folder was listed
+            _raise_if_of_disk(error)
             yield self._broken(path, error)
-        if self.folder.seen(path) != seen:
+        try:
+            is_same = self.folder.seen(path).is_same(seen)
+        except FileNotFoundError:
+            return True  # it went after it was read to its end
+        if not is_same:
             raise IngestStateError(
                 self.table,
                 f"{self._place(path)} changed while it was read: let files come in by renaming "
                 "them, or give a longer settle=",
             )
+        return True
 
     def _batches(self, path: str) -> Iterator[pa.RecordBatch]:
         """Read a file with the types that are known; once more with its own if it has others."""
@@ -398,6 +477,13 @@ def files(  # noqa: PLR0913 - all that files can be told
     place = _folder(os.fspath(folder), options)
     if isinstance(after, str) and after not in ("keep", "delete"):
         raise ValueError(f"after = {after!r}: it is keep, delete, or a Path to move files to")
+    if isinstance(place, LocalFolder) and not isinstance(after, str):
+        below, above = Path(after).expanduser().resolve(), place.path.resolve()
+        if below.is_relative_to(above) and not any(map(is_hidden, below.relative_to(above).parts)):
+            raise ValueError(
+                f"after = {os.fspath(after)!r} is in {place.place}, where its files would be read "
+                "again: give a folder elsewhere, or one whose name begins with _"
+            )
     if isinstance(place, StoreFolder) and not isinstance(after, str):
         raise UnsupportedError(
             f"after = {os.fspath(after)!r} of files in a store", "use keep, or delete"
@@ -440,6 +526,27 @@ def _folder(text: str, options: Mapping[str, str] | None) -> Folder:
     if options:
         raise ValueError(f"options = {sorted(options)} of a local folder: they are those of stores")
     return LocalFolder(Path(text.removeprefix("file://")).expanduser().absolute())
+
+
+def _is_utf8(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _raise_if_of_disk(error: DataError, but: type[OSError] | None = None) -> None:
+    """Raise what a disk, rights or a network did: nothing is wrong with the file.
+
+    Raises
+    ------
+    OSError
+        If it has a number of the system and is no ``but``.
+    """
+    cause = error.__cause__
+    if isinstance(cause, OSError) and cause.errno and not (but and isinstance(cause, but)):
+        raise cause
 
 
 def _with_type(column: SourceColumn, data_type: Any) -> SourceColumn:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
+import stat
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Protocol
 
@@ -23,6 +25,12 @@ class Seen(msgspec.Struct, frozen=True, array_like=True):
 
     size_bytes: int
     modified_nanos: int
+    number: int = 0
+    """Of the file on its disk, which it keeps under another name; 0: unknown, as in stores."""
+
+    def is_same(self, other: Seen) -> bool:
+        """Whether nothing was written in between, whatever the number says."""
+        return (self.size_bytes, self.modified_nanos) == (other.size_bytes, other.modified_nanos)
 
 
 class Folder(Protocol):
@@ -89,18 +97,30 @@ class LocalFolder:
         return self.path.is_dir()
 
     def files(self) -> Iterator[tuple[str, Seen]]:
-        """Yield files."""
-        for folder, folders, names in os.walk(self.path):
+        """Yield files; links to files are files, links to folders are passed over.
+
+        Raises
+        ------
+        OSError
+            If a folder cannot be listed: its files are not gone.
+        """
+        for folder, folders, names in os.walk(self.path, onerror=_raise):
             folders[:] = sorted(name for name in folders if not is_hidden(name))
+            below = os.path.relpath(folder, self.path)
             for name in names:
-                path = Path(folder, name).relative_to(self.path).as_posix()
-                with suppress(FileNotFoundError):
-                    yield path, self.seen(path)
+                path = name if below == "." else f"{below}/{name}"
+                try:
+                    status = Path(folder, name).stat()
+                except OSError as error:
+                    if error.errno in (errno.ENOENT, errno.ELOOP):  # a link to nothing, or gone
+                        continue
+                    raise
+                if stat.S_ISREG(status.st_mode):
+                    yield path, _seen(status)
 
     def seen(self, path: str) -> Seen:
         """Look at a file."""
-        status = (self.path / path).stat()
-        return Seen(status.st_size, status.st_mtime_ns)
+        return _seen((self.path / path).stat())
 
     def begin_of(self, path: str, size_bytes: int) -> bytes:
         """Return the first bytes of a file."""
@@ -116,10 +136,35 @@ class LocalFolder:
         (self.path / path).unlink()
 
     def move(self, path: str, folder: str) -> None:
-        """Move a file to another folder."""
-        target = Path(folder) / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.move(self.path / path, target)
+        """Move a file to another folder, beside those of its name that are there: ``a.1.csv``.
+
+        A process that is killed in between leaves the file, whole, in one of the two or in both.
+        """
+        there, seen = Path(folder) / path, self.seen(path)
+        there.parent.mkdir(parents=True, exist_ok=True)
+        stem, dot, ending = there.name.partition(".")
+        names = (f"{stem}.{number}{dot}{ending}" for number in count(1))
+        target = there
+        while target.exists() and not _seen(target.stat()).is_same(seen):
+            target = there.with_name(next(names))
+        try:
+            (self.path / path).replace(target)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            begun = target.with_name(f".{target.name}.part")
+            shutil.copy2(self.path / path, begun)
+            begun.replace(target)
+            (self.path / path).unlink()
+
+
+def _seen(status: os.stat_result) -> Seen:
+    return Seen(status.st_size, status.st_mtime_ns, status.st_ino)
+
+
+def _raise(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):  # a folder that goes meanwhile
+        raise error
 
 
 @hides_secrets
