@@ -29,11 +29,11 @@ class Link:
         self.requests = 0
         self.bytes = 0
 
-    def begin(self) -> None:
-        """Wait as long as a request and the begin of its answer take."""
+    def begin(self) -> float:
+        """Count a request; return when the begin of its answer arrives."""
         with self._lock:
             self.requests += 1
-        time.sleep(self.latency_seconds)
+        return time.monotonic() + self.latency_seconds
 
     def pass_on(self, count: int) -> None:
         """Wait until so many bytes have gone through."""
@@ -54,8 +54,15 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         """Say nothing."""
 
+    _due = 0.0
+    """When the begin of the answer arrives: what the server does until then takes no more time."""
+
+    def end_headers(self) -> None:
+        time.sleep(max(self._due - time.monotonic(), 0))
+        super().end_headers()
+
     def do_HEAD(self) -> None:
-        self.server.link.begin()
+        self._due = self.server.link.begin()
         path = self._path()
         if path is None or not path.is_file():
             self._say(404, b"")
@@ -70,7 +77,7 @@ class _Handler(BaseHTTPRequestHandler):
         if parts.path == "/counts":
             self._say(200, f"{self.server.link.requests} {self.server.link.bytes}".encode())
             return
-        self.server.link.begin()
+        self._due = self.server.link.begin()
         path = self._path()
         if path is None:
             self._say(404, b"<Error><Code>NoSuchBucket</Code></Error>")
@@ -102,14 +109,15 @@ class _Handler(BaseHTTPRequestHandler):
         if asked:
             self.send_header("Content-Range", f"bytes {start}-{end - 1}/{size}")
         self.send_header("Content-Length", str(end - start))
-        self.end_headers()
         with path.open("rb") as file:
             file.seek(start)
-            while start < end:
-                data = file.read(min(_CHUNK_BYTES, end - start))
+            data = file.read(min(_CHUNK_BYTES, end - start))
+            self.end_headers()
+            while data:
                 self.server.link.pass_on(len(data))
                 self.wfile.write(data)
                 start += len(data)
+                data = file.read(min(_CHUNK_BYTES, end - start))
 
     def _list(self, query: dict[str, list[str]]) -> None:
         prefix = query.get("prefix", [""])[0]
