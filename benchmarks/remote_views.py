@@ -2,8 +2,8 @@
 
 ``python -m benchmarks.remote_views [latency in ms]`` prints milliseconds on the clock, medians of
 five. The table was just opened, its manifests are known; the server, a process of its own, shares
-the machine. Round trips are those that ``tests/storage/stores/test_view_requests.py`` allows,
-without those of rows.
+the machine. Round trips that are made (without those of rows) and budgeted (with them) are those of
+``tests/storage/stores/test_view_requests.py``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import paimonlab as pm
 from benchmarks.remote import serving
 from paimonlab.formats.parquet.footers import shared_footers
 from paimonlab.storage.stores.object_inputs import recent_tails
-from tests.storage.stores.test_view_requests import VIEWS, write_table
+from tests.storage.stores.test_view_requests import BUDGETS, VIEWS, write_table
 
 TURNS = 5
 
@@ -36,9 +36,9 @@ def main(latency: str = "30") -> None:
                 local, remote = (
                     statistics.median(times) for times in zip(*turns(name, places), strict=True)
                 )
-                trips = VIEWS[name][3]
-                aim = 2 * local + int(latency) * trips
-                print(f"| {name} | {local:.0f} | {remote:.0f} | {trips} | {aim:.0f} |")
+                made, budget = VIEWS[name][3], BUDGETS[name]
+                aim = 2 * local + int(latency) * budget
+                print(f"| {name} | {local:.0f} | {remote:.0f} | {made} | {budget} | {aim:.0f} |")
 
 
 def turns(name: str, places: tuple[dict[str, str], ...]) -> list[tuple[float, ...]]:

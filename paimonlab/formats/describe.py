@@ -9,8 +9,15 @@ from paimonlab.formats.description import FileDescription
 from paimonlab.storage import FileIO
 
 
-def describe(file_io: FileIO, path: str) -> FileDescription:
+def describe(file_io: FileIO, path: str, *, size_bytes: int | None = None) -> FileDescription:
     """Read what a data file says of itself, and compute the checksums of its pages.
+
+    Parameters
+    ----------
+    file_io, path
+        The file.
+    size_bytes
+        What metadata says; None: not known.
 
     Raises
     ------
@@ -20,15 +27,15 @@ def describe(file_io: FileIO, path: str) -> FileDescription:
         If the format is not implemented.
     """
     try:
-        return _describe(file_io, path)
+        return _describe(file_io, path, size_bytes)
     except FileNotFoundError as error:
         raise CorruptDataError(path, "the file is missing") from error
 
 
-def _describe(file_io: FileIO, path: str) -> FileDescription:
+def _describe(file_io: FileIO, path: str, size_bytes: int | None) -> FileDescription:
     match format_of(path):
         case "parquet":
-            return parquet.describe_parquet(file_io, path)
+            return parquet.describe_parquet(file_io, path, size_bytes)
         case "orc":
             return orc.describe_orc(file_io, path)
         case "avro":

@@ -113,6 +113,8 @@ class SchemaManager(NumberedFiles[TableSchema], written="table.schemas"):
             self._latest_id = schema.id
         if self._opened is None and is_from_file:
             self._opened = schema
+        if is_from_file and store_kind(self._layout.schema_folder) is not None:
+            self._known.setdefault(schema.id, schema)  # it is not asked for once more
 
     def check_same(self) -> None:
         """Check that the table is still the one that was opened.

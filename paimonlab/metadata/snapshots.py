@@ -7,11 +7,11 @@ Source: https://paimon.apache.org/docs/master/concepts/spec/snapshot/ and apache
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, MutableSequence, Sequence
+from collections.abc import Callable, Mapping, MutableSequence, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from time import sleep
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from paimonlab.errors import (
     CorruptMetadataError,
@@ -20,7 +20,7 @@ from paimonlab.errors import (
     TableNotFoundError,
 )
 from paimonlab.metadata.hints import numbered, read_hint, write_hint
-from paimonlab.metadata.last_seen import snapshot_ids
+from paimonlab.metadata.last_seen import oldest_snapshot_ids, snapshot_ids
 from paimonlab.metadata.layout import GUARD_END, SNAPSHOT_PREFIX, TableLayout
 from paimonlab.metadata.schemas import SchemaManager, gone_hint
 from paimonlab.metadata.table_files import NumberedFiles
@@ -30,6 +30,9 @@ from paimonlab.storage.schemes import store_kind
 from paimonlab.storage.together import asked_together
 
 T = TypeVar("T")
+_MOST_AHEAD = 15
+"""Snapshots that are read while the folder is listed: with the listing as many as are asked for at
+the same time."""
 _MOST_OVERTAKEN = 16
 """How often the newest snapshot may go before it is read."""
 _LISTED_EVERY = 100
@@ -85,6 +88,8 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
             self._whole_upto = snapshot.id
         self._landed[snapshot.id] = (snapshot, base)
         snapshot_ids.put(self._layout.snapshot_folder, snapshot.id)
+        if base is None:
+            oldest_snapshot_ids.put(self._layout.snapshot_folder, snapshot.id)
         # Where others commit as well, looking for ours first would be in vain.
         self._newest_own = snapshot if base is None or self.is_own(base) else None
         for old in [*self._landed][:-_MOST_LANDED]:
@@ -386,10 +391,29 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
         last
             At most this many; None: all.
         """
-        ids = self.ids()
+        ids, read = self._listed_and_read(last)
         if not ids:
             self.check_exists()
-        return self.those(ids if last is None else ids[max(len(ids) - last, 0) :]), ids
+        return self._those(ids if last is None else ids[max(len(ids) - last, 0) :], read), ids
+
+    def _listed_and_read(self, last: int | None) -> tuple[Sequence[int], Mapping[int, bytes]]:
+        """List the ids; in a store read those that were the newest before at the same time."""
+        folder = self._layout.snapshot_folder
+        oldest, newest = oldest_snapshot_ids.get(folder), snapshot_ids.get(folder)
+        if not self._is_stored:
+            return self.ids(), {}
+        ahead = range(0)
+        if oldest is not None and newest is not None:
+            count = _MOST_AHEAD if last is None else min(last, _MOST_AHEAD)
+            ahead = range(max(oldest, newest - count + 1), newest + 1)
+        reads = (partial(self._bytes_of, snapshot_id) for snapshot_id in ahead)
+        questions: tuple[Callable[[], Any], ...] = (self.ids, *reads)
+        ids, *answers = asked_together(folder, questions)
+        if ids:
+            oldest_snapshot_ids.put(folder, ids[0])
+            snapshot_ids.put(folder, ids[-1])
+        read = {n: data for n, data in zip(ahead, answers, strict=True) if data is not None}
+        return ids, read
 
     def those(self, ids: Sequence[int]) -> Sequence[Snapshot]:
         """Read some snapshots, in their order; those that are gone are left out.
@@ -399,12 +423,18 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
         ids
             Which; a store is asked for several at the same time.
         """
-        reads = [partial(self._bytes_of, snapshot_id) for snapshot_id in ids]
-        read = asked_together(self._layout.table_path, reads)
+        return self._those(ids, {})
+
+    def _those(self, ids: Sequence[int], read: Mapping[int, bytes]) -> Sequence[Snapshot]:
+        """Read those that were not read just now."""
+        missing = [snapshot_id for snapshot_id in ids if snapshot_id not in read]
+        reads = [partial(self._bytes_of, snapshot_id) for snapshot_id in missing]
+        data = dict(zip(missing, asked_together(self._layout.table_path, reads), strict=True))
+        data.update(read)
         return [
-            self._decoded(snapshot_id, data)
-            for snapshot_id, data in zip(ids, read, strict=True)
-            if data is not None
+            self._decoded(snapshot_id, found)
+            for snapshot_id in ids
+            if (found := data[snapshot_id]) is not None
         ]
 
     def at_or_before(self, millis: int) -> Snapshot:

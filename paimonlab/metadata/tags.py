@@ -27,7 +27,7 @@ from paimonlab.metadata.take_back import take_back
 from paimonlab.spec.decoding import ready
 from paimonlab.spec.snapshot import Snapshot, Tag
 from paimonlab.storage import FileIO, safe_join
-from paimonlab.storage.together import asked_together
+from paimonlab.storage.together import asked_together, both
 
 _SUCCESS_FOLDER = "tag-success-file"
 """Beside the tags: files for others to see that a tag is there."""
@@ -49,16 +49,28 @@ class TagManager:
         self._table = table_name or layout.table_path
         self._now = now
 
-    def list(self) -> list[tuple[str, Tag]]:
+    def list(self, if_none: Callable[[], None] | None = None) -> list[tuple[str, Tag]]:
         """Read all tags with their names, sorted by name; those deleted meanwhile are left out.
 
         A tag that is renamed meanwhile is listed under one of its names or both.
+
+        Parameters
+        ----------
+        if_none
+            What else is to be asked where there is none, in a store at the same time as whether
+            there is none indeed. None: nothing.
         """
         tags: dict[str, Tag] = {}
-        names: Sequence[str] | None = None
-        while names != (names := self._names()):
-            read = asked_together(self._layout.table_path, [partial(self._find, n) for n in names])
+        path, before = self._layout.table_path, None
+        names = self._names()
+        while names != before:
+            before = names
+            read = asked_together(path, [partial(self._find, name) for name in names])
             tags = {name: tag for name, tag in zip(names, read, strict=True) if tag is not None}
+            if names or if_none is None:
+                names = self._names()
+            else:
+                names, _ = both(path, self._names, if_none)
         return [*tags.items()]
 
     def _find(self, name: str) -> Tag | None:

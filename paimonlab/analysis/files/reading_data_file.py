@@ -57,7 +57,8 @@ class StoredFile:
 
     def describe(self) -> FileDescription:
         """Read what the file says about itself."""
-        return describe(store_of(self.table).file_io, self.path)
+        size = self.place.meta.file_size_bytes
+        return describe(store_of(self.table).file_io, self.path, size_bytes=size)
 
     def rows_from(self, offset: int) -> StoredRows:
         """Read `ROWS` rows with all columns that the file's schema explains."""
@@ -131,7 +132,10 @@ def _rows(
     """Read some rows as the file has them, with all its columns that the schema explains."""
     schema = store.schemas.get(place.meta.schema_id)
     is_legacy = options.slice(ReadOptions).legacy_ltz
-    with closing(open_input(store.file_io, path, legacy_ltz=is_legacy)) as opened_file:
+    opening = open_input(
+        store.file_io, path, size_bytes=place.meta.file_size_bytes, legacy_ltz=is_legacy
+    )
+    with closing(opening) as opened_file:
         readable = (*file_columns(schema).physical, *TRACKING_FIELDS)
         by_name = {
             field.name: field for field in readable if field.name in opened_file.column_names

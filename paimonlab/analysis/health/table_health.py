@@ -41,6 +41,7 @@ from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import CommitKind, Snapshot
 from paimonlab.spec.statistics.mode import StatsKind, StatsOptions
+from paimonlab.storage.together import both
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.store import TableStore
 from paimonlab.table.texts import names_of_partitions
@@ -114,9 +115,12 @@ def measured(
         "skips_level_0": bool(definition.schema.primary_keys)
         and definition.options.slice(ScanOptions).skips_level_0,
         "columns_with_stats": _columns_with_stats(definition),
-        "consumers": _consumers(store, now_millis),
     }
-    newest, ids = store.snapshots.newest(_LOOKED_AT)
+    values["consumers"], (newest, ids) = both(
+        store.layout.table_path,
+        lambda: _consumers(store, now_millis),
+        lambda: store.snapshots.newest(_LOOKED_AT),
+    )
     if ids:
         values |= _of_history(newest, now_millis)
         values |= {

@@ -5,7 +5,7 @@ This reads data files: those of the changes, or those of both states of each buc
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
@@ -123,10 +123,11 @@ def compared(table: Table, start: Point, end: Point, where: str | None = None) -
         raise UnsupportedError(
             f"where = {where!r}", f"only columns of the key: {', '.join(schema.primary_keys)}"
         )
-    states = [_splits(table, point) for point in (start, end)]
+    questions: list[Callable[[], Any]] = [partial(_splits, table, p) for p in (start, end)]
+    *states, latest = asked_together(table.path, [*questions, lambda: table.snapshot])
     names = tuple(schema.field_names)
     plan = read_plan(
-        definition_of(table), store_of(table), schema, names, predicate, snapshot=table.snapshot
+        definition_of(table), store_of(table), schema, names, predicate, snapshot=latest
     )
     pieces, file_count = [], 0
     differing = list[tuple[int, list[list[DataSplit]]]]()

@@ -20,6 +20,7 @@ from paimonlab.read.changed_rows import read_change_split
 from paimonlab.scan.changed_files import ChangeKind
 from paimonlab.scan.live_files import delta_manifests_of, live_entries, read_entries
 from paimonlab.spec.snapshot import CommitKind, Snapshot
+from paimonlab.storage.together import both
 from paimonlab.table.following.waiting import Clock, SystemClock
 from paimonlab.table.inside import store_of
 from paimonlab.table.table import Table
@@ -193,13 +194,19 @@ class Watcher:
     def _begin(self, *, count: int) -> None:
         """See the table as it is, and the newest commits."""
         store = self._store
-        newest = store.snapshots.latest()
+        newest, listed = both(
+            store.layout.table_path,
+            store.snapshots.latest,
+            lambda: store.snapshots.list(self._last),
+        )
         if newest is None:
             self._seen = _Seen(count=count)
             return
+        if not listed or listed[-1].id < newest.id:  # it came after they were listed
+            listed = store.snapshots.list(self._last)
         levels = LevelSums().after([live_entries(newest, store.manifests)])
         commits = list[WatchedCommit]()
-        for snapshot in store.snapshots.list(self._last):
+        for snapshot in listed:
             with suppress(SnapshotExpiredError):
                 if snapshot.id <= newest.id:
                     commits.append(commit_of(snapshot, self._entries(snapshot)))

@@ -27,9 +27,9 @@ _HEADER_BYTES = 1 << 16
 _STORED_SIZE, _CHECKSUM = 3, 4  # fields of PageHeader
 
 
-def describe_parquet(file_io: FileIO, path: str) -> FileDescription:
+def describe_parquet(file_io: FileIO, path: str, size_bytes: int | None = None) -> FileDescription:
     """Read the footer and the head of each page."""
-    with file_io.open_input(path) as file, damage_named(path):
+    with file_io.open_input(path, size_bytes=size_bytes) as file, damage_named(path):
         meta = pq.read_metadata(file)
         size = file.size()
         first, parts = 0, []

@@ -35,6 +35,7 @@ from paimonlab.spec.options.table_options import Options, OptionSlice, option_fi
 from paimonlab.spec.partitions.folders import PartitionOptions
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.storage import FileIO
+from paimonlab.storage.together import both
 
 _CACHE_BYTES = 128 << 20
 _ROOTS_TOGETHER = 64
@@ -76,11 +77,12 @@ def fsck(
     """
     notes = Notes(layout.table_path)
     main = layout.on_branch(None)
-    names = BranchManager(file_io, main).names()
-    branches = [
-        read_branch(file_io, layout_of_branch, notes)
-        for layout_of_branch in (main, *map(main.on_branch, names))
-    ]
+    names, first = both(
+        layout.table_path,
+        BranchManager(file_io, main).names,
+        lambda: read_branch(file_io, main, notes),
+    )
+    branches = [first, *(read_branch(file_io, main.on_branch(name), notes) for name in names)]
     checker = _Checker(
         table, file_io, StoredFiles(file_io), notes, deep=deep, progress=progress or _silent
     )

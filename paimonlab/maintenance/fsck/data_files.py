@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
+from paimonlab.errors import PaimonError
 from paimonlab.maintenance.fsck.notes import Notes
 from paimonlab.maintenance.fsck.roots import Branch
 from paimonlab.maintenance.fsck.states import Group
@@ -22,6 +25,8 @@ from paimonlab.spec.partitions.folders import PartitionOptions
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.storage import FileIO
 from paimonlab.storage.paths import is_plain
+from paimonlab.storage.schemes import store_kind
+from paimonlab.storage.together import asked_together
 
 MISSING = -1
 """Of sizes: there is no such file."""
@@ -49,17 +54,35 @@ class StoredFiles:
         """Return the size of a file; None if it is missing."""
         folder, name = posixpath.split(path)
         if folder not in self._folders:
-            listed = self.file_io.list(folder)
-            self._folders[folder] = {
-                posixpath.basename(status.path): None if status.is_linked else status.size_bytes
-                for status in listed
-                if status.is_linked or not status.is_directory
-            }
+            self._folders[folder] = self._listed(folder)
         files = self._folders[folder]
         if name not in files:
             return None
         size = files[name]
         return self._linked_size(path) if size is None else size
+
+    def list_ahead(self, paths: Sequence[str]) -> None:
+        """List the folders of files of a store together; one that cannot be listed is left out.
+
+        On a disk each is listed when the first of its files is asked for.
+        """
+        folders = dict.fromkeys(posixpath.dirname(path) for path in paths)
+        missing = [folder for folder in folders if folder not in self._folders]
+        if len(missing) < 2 or store_kind(missing[0]) is None:
+            return
+
+        def listed(folder: str) -> None:
+            with suppress(PaimonError, OSError):  # it is listed again, where that is told
+                self._folders[folder] = self._listed(folder)
+
+        asked_together(missing[0], [partial(listed, folder) for folder in missing])
+
+    def _listed(self, folder: str) -> dict[str, int | None]:
+        return {
+            posixpath.basename(status.path): None if status.is_linked else status.size_bytes
+            for status in self.file_io.list(folder)
+            if status.is_linked or not status.is_directory
+        }
 
     def _linked_size(self, path: str) -> int | None:
         """Return the size of a file behind a link that may be followed."""
@@ -101,6 +124,7 @@ def check_stored(
     sizes = entries["file_size_bytes"].to_pylist()
     extras = entries["extra_files"].to_pylist()
     notes.counts["data_files"] += len(paths)
+    stored.list_ahead(paths)
     for path, size, extra, referrer in zip(paths, sizes, extras, referrers, strict=True):
         known = stored.known_size(path)
         if known == MISSING:

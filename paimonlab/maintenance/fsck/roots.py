@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -25,7 +26,7 @@ from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot, Tag
 from paimonlab.storage import FileIO
-from paimonlab.storage.together import asked_together
+from paimonlab.storage.together import asked_together, both
 
 Read = TypeVar("Read")
 _HOLE = "Restore it; who looks for the newest one may stop here."
@@ -77,12 +78,25 @@ class Branch:
 def read_branch(file_io: FileIO, layout: TableLayout, notes: Notes) -> Branch:
     """Read the schemas, snapshots, tags and changelogs of a branch, and check them."""
     reader = _Reader(file_io, layout, notes)
-    schemas = reader.schemas()
-    snapshots, names = reader.snapshots()
+    # A hint is read before snapshots are listed: a commit or an expiry since makes it no wrong one.
+    ids, hints = both(layout.table_path, reader.schema_ids, reader.hints)
+    schemas, of_snapshots = both(
+        layout.table_path,
+        lambda: reader.schemas(ids),
+        lambda: reader.listed(layout.snapshot_folder),
+    )
+    of_tags, of_changelogs = both(
+        layout.table_path,
+        lambda: reader.listed(layout.tag_folder),
+        lambda: reader.listed(layout.changelog_folder),
+    )
+    names = reader.names(layout.tag_folder, of_tags)
+    snapshots = reader.snapshots(reader.names(layout.snapshot_folder, of_snapshots), names, hints)
     _check_chain(snapshots, notes)
     tags = list(reader.tags(names))
     snapshots[:1] = [reader.without_lost_changelog(first, tags) for first in snapshots[:1]]
-    roots = [*snapshots, *tags, *reader.changelogs()]
+    changelogs = reader.changelogs(reader.names(layout.changelog_folder, of_changelogs))
+    roots = [*snapshots, *tags, *changelogs]
     for root in roots:
         schema_id = root.snapshot.schema_id
         if schema_id not in schemas:
@@ -97,12 +111,15 @@ class _Reader:
     layout: TableLayout
     notes: Notes
 
-    def schemas(self) -> dict[int, TableSchema]:
+    def schema_ids(self) -> Sequence[int]:
+        ids = list[int]()
+        with self.notes.taken(self.layout.schema_folder):
+            ids.extend(SchemaManager(self.file_io, self.layout).ids())
+        return ids
+
+    def schemas(self, ids: Sequence[int]) -> dict[int, TableSchema]:
         manager = SchemaManager(self.file_io, self.layout)
         schemas = {}
-        ids: Sequence[int] = ()
-        with self.notes.taken(self.layout.schema_folder):
-            ids = manager.ids()
         self._check_holes(ids, self.layout.schema, first=0)
         read = self._together([partial(manager.get, schema_id) for schema_id in ids])
         for schema_id, given in zip(ids, read, strict=True):
@@ -113,15 +130,15 @@ class _Reader:
             self.notes.add(self.layout.schema_folder, "there is no schema")
         return schemas
 
-    def snapshots(self) -> tuple[list[Root], Sequence[str]]:
-        """Return the snapshots, and the names of tags and of copies of snapshots beside them."""
-        ids = numbered(self._names(self.layout.snapshot_folder), SNAPSHOT_PREFIX)
-        names = self._names(self.layout.tag_folder)
-        aside = self._check_copies(ids, sorted(name for name in names if name.endswith(GUARD_END)))
+    def snapshots(
+        self, listed: Sequence[str], beside: Sequence[str], hints: Sequence[Callable[[], bytes]]
+    ) -> list[Root]:
+        """Return the snapshots; ``beside`` them are tags and copies of snapshots."""
+        ids = numbered(listed, SNAPSHOT_PREFIX)
+        aside = self._check_copies(ids, sorted(name for name in beside if name.endswith(GUARD_END)))
         self._check_holes(ids, self.layout.snapshot, known=aside)
-        self._check_hints(ids)
-        found = self._documents(ids, self.layout.snapshot, SNAPSHOT_PREFIX, "snapshots")
-        return list(found), names
+        self._check_hints(ids, hints)
+        return [*self._documents(ids, self.layout.snapshot, SNAPSHOT_PREFIX, "snapshots")]
 
     def _check_copies(self, ids: Sequence[int], names: Sequence[str]) -> set[int]:
         """Note copies of snapshots that operations left; return those that are nowhere else.
@@ -156,9 +173,8 @@ class _Reader:
         else:
             self.notes.add(original, problem, advice=_ASIDE)
 
-    def changelogs(self) -> list[Root]:
-        names = self._names(self.layout.changelog_folder)
-        ids = numbered(names, CHANGELOG_PREFIX)
+    def changelogs(self, listed: Sequence[str]) -> list[Root]:
+        ids = numbered(listed, CHANGELOG_PREFIX)
         return list(self._documents(ids, self.layout.changelog, CHANGELOG_PREFIX, "changelogs"))
 
     def tags(self, names: Sequence[str]) -> Iterator[Root]:
@@ -227,15 +243,18 @@ class _Reader:
             if missing not in known:
                 self.notes.add(path_of(missing), "the file is missing", advice=_HOLE)
 
-    def _check_hints(self, ids: Sequence[int]) -> None:
-        for path in (self.layout.latest_hint, self.layout.earliest_hint):
-            with self.notes.taken(path, advice=_HINT):
-                self._check_hint(path, ids)
+    def hints(self) -> Sequence[Callable[[], bytes]]:
+        """Read the hints: that of the newest snapshot, that of the oldest."""
+        return self._read([self.layout.latest_hint, self.layout.earliest_hint])
 
-    def _check_hint(self, path: str, ids: Sequence[int]) -> None:
-        if not self.file_io.exists(path):
-            return
-        text = self.file_io.read(path).strip()
+    def _check_hints(self, ids: Sequence[int], hints: Sequence[Callable[[], bytes]]) -> None:
+        paths = (self.layout.latest_hint, self.layout.earliest_hint)
+        for path, given in zip(paths, hints, strict=True):
+            with self.notes.taken(path, advice=_HINT), suppress(FileNotFoundError):
+                self._check_hint(path, given(), ids)
+
+    def _check_hint(self, path: str, data: bytes, ids: Sequence[int]) -> None:
+        text = data.strip()
         if not text.isdigit():
             problem = f"it holds {text[:20]!r}, not the id of a snapshot"
             self.notes.add(path, problem, advice=_HINT, severity="warning")
@@ -248,10 +267,15 @@ class _Reader:
             problem = f"it names snapshot {int(text)}, but the oldest is {ids[0]}"
             self.notes.add(path, problem, advice=_HINT, severity="warning")
 
-    def _names(self, folder: str) -> Sequence[str]:
+    def listed(self, folder: str) -> Callable[[], Sequence[str]]:
+        """List a folder, and return what gives the names, or raises what that raised."""
+        return _outcome(partial(self.file_io.list_names, folder))
+
+    def names(self, folder: str, listed: Callable[[], Sequence[str]]) -> Sequence[str]:
+        """Return the names in a folder that was listed; what failed is noted."""
         names: list[str] = []
         with self.notes.taken(folder):
-            names.extend(self.file_io.list_names(folder))
+            names.extend(listed())
         return names
 
 

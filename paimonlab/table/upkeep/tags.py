@@ -40,10 +40,7 @@ class Tags(Named, written="table.tags"):
         TableNotFoundError
             If the table was dropped or renamed after it was opened.
         """
-        found = dict(self._store.tags.list())
-        if not found:
-            self._store.snapshots.check_exists()
-        return found
+        return dict(self._store.tags.list(self._store.snapshots.check_exists))
 
     def get(self, name: str) -> Tag:
         """Return one tag.

@@ -115,7 +115,9 @@ def test_a_table_that_others_took_back_is_opened_as_it_is(
     catalog.alter_table("db.t", pl.AddColumn("x", "INT"))
     opened(counted).write(pa.table({"id": [3], "v": ["a"], "x": [1]}))
     assert opened(counted).scan().to_arrow().column_names == ["id", "v", "x"]
+    assert [one.id for one in opened(counted).snapshots.list()] == [1, 2, 3, 4]
     objects = gcs_service.objects
+    taken = objects["w/db.db/t/snapshot/snapshot-4"]
     for name in ("schema/schema-1", "snapshot/snapshot-4"):
         del objects[f"w/db.db/t/{name}"]
     objects["w/db.db/t/snapshot/LATEST"] = objects["w/db.db/t/snapshot/EARLIEST"]
@@ -123,6 +125,12 @@ def test_a_table_that_others_took_back_is_opened_as_it_is(
     latest = again.snapshots.latest()
     assert latest is not None
     assert (again.schema.id, latest.id) == (0, 3)
+    del objects["w/db.db/t/snapshot/snapshot-1"]
+    assert [one.id for one in again.snapshots.list()] == [2, 3], "of 1 to 4 that were read ahead"
+    objects["w/db.db/t/snapshot/snapshot-4"] = replace(
+        objects["w/db.db/t/snapshot/snapshot-3"], data=taken.data
+    )
+    assert [one.id for one in again.snapshots.list()] == [2, 3, 4]
 
 
 def test_the_latest_snapshot_takes_three_requests_and_no_listing(

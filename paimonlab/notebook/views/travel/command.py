@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -20,7 +21,7 @@ from paimonlab.notebook.views.opening import opened
 from paimonlab.notebook.views.travel.drawing import draw
 from paimonlab.notebook.views.travel.value import MOST_COLUMNS, MOST_STOPS
 from paimonlab.spec.snapshot import Snapshot, Tag
-from paimonlab.storage.together import both
+from paimonlab.storage.together import asked_together, both
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.reading.query import Query, scan_of
 from paimonlab.table.reading.scan import Scan
@@ -30,6 +31,8 @@ from paimonlab.table.table import Table
 _SORTED_ROWS = 10_000
 """Of a table with at most so many rows, the first ones by key are shown; else any."""
 _CHARACTERS = 120
+_POINTS_AT_ONCE = 6
+"""Points of a table in a store whose rows are read together."""
 
 
 def travel(
@@ -74,9 +77,14 @@ def travel(
     listed = views.stops(newest, tags, with_times=not is_deterministic())
     known = {tag.id: _at_tag(name, tag) for name, tag in tags.items()}
     known |= {snapshot.id: _at_snapshot(snapshot) for snapshot in newest}
+    ids_read = [stop.snapshot_id for stop in views.spread(listed, steps)]
+    reads = [partial(traveller.step, id, known[id]) for id in ids_read]
+    # All rows of a point are in memory where SQL asks for them, else some.
+    at_once = _POINTS_AT_ONCE if sql is None else 1
     computed = [
-        traveller.step(stop.snapshot_id, known[stop.snapshot_id])
-        for stop in views.spread(listed, steps)
+        step
+        for first in range(0, len(reads), at_once)
+        for step in asked_together(opened_table.path, reads[first : first + at_once])
     ]
     value = views.Travel(
         table=opened_table.name,
