@@ -44,6 +44,7 @@ _OWN = frozenset(
             "hdfs.reader",
             "log-file",
             "masks.driver-rows",
+            "s3.reader",
             "timestamps.cut-to-micros",
             "told",
         ),

@@ -1,7 +1,7 @@
 """What the driver does in the test on a cluster; run as a program, prints what it found.
 
 Arguments: the URL of the master, the folder of the warehouse, and perhaps options of a catalog in a
-store as JSON.
+store as JSON, and JARs for the session.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from paimonlab.errors import PaimonError
 from paimonlab.spark import connect
 from paimonlab.spark.reading.mask_source import DRIVER_ROWS_KEY
 from tests.spark.cluster_ingest import changes_under_kills
+from tests.spark.cluster_own_scan import by_own_scan
 from tests.spark.cluster_store_job import on_store
 from tools import short_java
 
@@ -33,14 +34,16 @@ CONF = {
 }
 
 
-def main(master: str, warehouse: str, store: str = "") -> None:
+def main(master: str, warehouse: str, store: str = "", jars: str = "") -> None:
     """Write, read and compare; every answer goes to standard output as JSON."""
-    spark = connect(warehouse, master=master, memory="512m", conf=CONF)
+    conf = CONF | {"spark.jars": jars} if jars else CONF
+    spark = connect(warehouse, master=master, memory="512m", conf=conf)
     catalog = open_catalog(warehouse)
     found: dict[str, Any] = {"keyed": keyed(spark, catalog), "fine": fine(spark, catalog)}
     found["error"] = error(spark, catalog)
     found["dynamic"] = dynamic(spark, catalog)
     found["store"] = on_store(spark, "lake", json.loads(store)) if store else None
+    found["own scan"] = by_own_scan(spark, json.loads(store)) if store and jars else None
     executors = spark.sparkContext._jsc.sc().statusStore().executorList(False)
     found["tasks"] = {
         executors.apply(i).id(): executors.apply(i).completedTasks()

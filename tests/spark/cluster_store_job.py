@@ -1,7 +1,8 @@
 """Spark on a cluster and tables in a store; run as a program, prints what it found as JSON.
 
-Arguments: the URL of the master, then options of one catalog after the other, each as JSON. None of
-Hadoop's modules for stores is there: executors have what ``pip`` installs.
+Arguments: the URL of the master, JARs for the session or nothing, then options of one catalog after
+the other, each as JSON. Without JARs none of Hadoop's modules for stores is there: executors have
+what ``pip`` installs.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ def on_store(spark: Any, name: str, options: Mapping[str, str]) -> dict[str, Any
         answers = [sorted(map(tuple, spark.sql(_READ.format(name)).collect())) == wanted]
         spark.sql(f"CALL {name}.sys.compact(table => 'db.t')")
         answers += [sorted(map(tuple, spark.sql(_READ.format(name)).collect())) == wanted]
+        compacted = spark.sql("EXPLAIN " + _READ.format(name)).collect()[0][0]
     files = open_catalog(options).system_table("db.t$files").scan(["level"]).to_arrow()
     said = {check.name: check.found for check in checks(measured(open_catalog(options)))}
     assert table.snapshot is not None
@@ -56,7 +58,7 @@ def on_store(spark: Any, name: str, options: Mapping[str, str]) -> dict[str, Any
         "rows": table.scan().to_arrow().num_rows,
         "compacted": table.snapshot.commit_kind is CommitKind.COMPACT,
         "levels": sorted(set(files["level"].to_pylist())),
-        "by Python": "by Python" in plan,
+        "by Python": ["by Python" in plan, "by Python" in compacted],
         "doctor": said["Spark reads"].partition(",")[0],
     }
 
@@ -82,12 +84,13 @@ def _no_data_files_here(kind: type) -> Iterator[None]:
             one.stop()
 
 
-def main(master: str, *stores: str) -> None:
+def main(master: str, jars: str, *stores: str) -> None:
     """Do it on each store."""
     from tests.spark.cluster_job import CONF  # noqa: PLC0415 - which imports this module
 
     options = [json.loads(one) for one in stores]
-    spark = connect(options[0], catalog="first", master=master, memory="512m", conf=CONF)
+    conf = CONF | {"spark.jars": jars} if jars else CONF
+    spark = connect(options[0], catalog="first", master=master, memory="512m", conf=conf)
     found = [on_store(spark, f"s{number}", one) for number, one in enumerate(options)]
     spark.stop()
     print(json.dumps(found))  # noqa: T201

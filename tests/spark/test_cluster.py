@@ -19,9 +19,14 @@ from typing import Any
 
 import pytest
 
+from tests.interop.java_build import JavaMissingError
+from tests.secret_options import MARK
+from tests.spark import hadoop_aws
 from tests.spark.cluster import standalone_cluster
+from tests.spark.cluster_own_scan import DENIED, KEYS
 from tests.storage.stores import hdfs, radosgw, server
 from tests.storage.stores.conftest import options_of
+from tests.storage.stores.proxy import Fault, proxy_of
 from tests.storage.stores.server import ServerMissingError
 
 JOB = Path(__file__).parent / "cluster_job.py"
@@ -35,24 +40,52 @@ pytestmark = pytest.mark.cluster
 
 
 @pytest.fixture(scope="module")
-def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def cluster_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder in which masters, workers and executors leave what they say."""
+    return tmp_path_factory.mktemp("cluster")
+
+
+@pytest.fixture(scope="module")
+def master(cluster_folder: Path) -> Iterator[str]:
     """Run a cluster for the tests here; return the URL of its master."""
-    with standalone_cluster(tmp_path_factory.mktemp("cluster")) as url:
+    with standalone_cluster(cluster_folder) as url:
         yield url
 
 
 @pytest.fixture(scope="module")
-def found(master: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def aws_jars() -> str:
+    """Return Hadoop's module for S3; empty: it cannot be had."""
+    try:
+        return hadoop_aws.jars()
+    except JavaMissingError:
+        return ""
+
+
+@pytest.fixture(scope="module")
+def found(master: str, aws_jars: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Run the job; return what it found on a disk and, if there is one, in a store."""
     folder = tmp_path_factory.mktemp("job")
+    asked = set[tuple[str, bool]]()
     with ExitStack() as running:
         store = list[str]()
         with suppress(ServerMissingError):
             url = running.enter_context(server.running(folder / "moto-log"))
+            proxy = running.enter_context(proxy_of(url))
+            proxy.choose = denying
             server.make_bucket(url, "lake")
-            store.append(json.dumps(options_of(url, "lake")))
+            store += [json.dumps(options_of(proxy.url, "lake")), aws_jars]
         answer: dict[str, Any] = run(JOB, master, str(folder / "warehouse"), *store, folder=folder)
-    return answer
+        if store:
+            for agent, signature in zip(proxy.agents, proxy.signatures, strict=True):
+                signer = signature.partition("Credential=")[2].partition("/")[0]
+                asked.add((signer, "hadoop" in agent.lower()))
+    return answer | {"asked": asked}
+
+
+def denying(method: str, path: str, _: bool) -> Fault | None:
+    """Let nobody read the data files of one table."""
+    is_read = method in ("GET", "HEAD") and f"/own.db/{DENIED}/bucket-" in path
+    return "403" if is_read else None
 
 
 def run(program: Path, *arguments: str, folder: Path) -> Any:
@@ -97,27 +130,59 @@ IN_A_STORE = {
     "rows": 180,
     "compacted": True,
     "levels": [5],
-    "by Python": True,
+    "by Python": [True, True],
     "doctor": "and writes by Python",
 }
+BY_ITS_OWN = {"by Python": [True, False], "doctor": "by its own scan where it can"}
+"""Files that overlap are merged by Python in any case."""
 
 
-def test_executors_read_write_and_compact_in_a_store_without_a_jar(found: dict[str, Any]) -> None:
+def test_executors_read_write_and_compact_in_a_store(found: dict[str, Any], aws_jars: str) -> None:
     if found["store"] is None:
         pytest.skip("there is no server of S3")
-    assert found["store"] == IN_A_STORE
+    assert found["store"] == IN_A_STORE | (BY_ITS_OWN if aws_jars else {})
+
+
+def test_sparks_own_scan_reads_a_bucket_with_the_keys_of_each_catalog(
+    found: dict[str, Any], aws_jars: str, cluster_folder: Path
+) -> None:
+    if not aws_jars or found["own scan"] is None:
+        pytest.skip("there is no server of S3, or no hadoop-aws")
+    own = found["own scan"]
+    (missing, gone), (denied, refused) = own.pop("missing"), own.pop("denied")
+    assert own == {
+        "same": [True] * 6,
+        "placed": [[[39, True]], True],
+        "why": "the session has fs.s3a.encryption.algorithm = 'SSE-C'",
+        "secret": False,
+    }
+    assert {(key, is_hadoop) for key in KEYS for is_hadoop in (True, False)} <= found["asked"]
+    assert missing == "CorruptDataError"
+    assert gone.startswith("s3://lake/w/own.db/gone/bucket-0/data-")
+    assert denied == "StorageError"
+    assert refused.startswith(f"s3://lake/w/own.db/{DENIED}/bucket-0/data-")
+    logs = "".join(path.read_text() for path in cluster_folder.rglob("std*"))
+    assert "s3a-" not in gone + refused
+    assert "FileScanRDD" in logs or "Executor" in logs
+    assert MARK not in logs + gone + refused
 
 
 @pytest.mark.interop
-def test_executors_read_write_and_compact_on_ceph_and_hdfs(master: str, tmp_path: Path) -> None:
+def test_executors_read_write_and_compact_on_ceph_and_hdfs(
+    master: str, aws_jars: str, tmp_path: Path
+) -> None:
     if os.environ.get("PAIMONLAB_INTEROP") != "require":
         pytest.skip("Ceph's gateway is part of make interop")
     with radosgw.running(tmp_path / "ceph") as url, hdfs.running(tmp_path) as (name_node, _):
-        radosgw.make_bucket(url, "lake")
-        stores = [options_of(url, "lake"), {"warehouse": f"{name_node}/w"}]
-        found = run(STORE_JOB, master, *map(json.dumps, stores), folder=tmp_path)
-    on_hdfs = {"doctor": "by its own scan where it can"}
-    assert found == [IN_A_STORE, IN_A_STORE | on_hdfs]
+        buckets = ("lake", "lake.of-spark")
+        for bucket in buckets:
+            radosgw.make_bucket(url, bucket)
+        in_ceph, by_jar = (options_of(url, bucket) for bucket in buckets)
+        stores = [json.dumps(one) for one in (in_ceph, {"warehouse": f"{name_node}/w"})]
+        found = run(STORE_JOB, master, "", *stores, folder=tmp_path)
+        found += run(STORE_JOB, master, aws_jars, json.dumps(by_jar), folder=tmp_path)
+    on_hdfs = {"doctor": "by its own scan where it can", "by Python": [True, False]}
+    assert found == [IN_A_STORE, IN_A_STORE | on_hdfs, IN_A_STORE | BY_ITS_OWN]
 
 
 _MANY_FAULTS = 1_000_000

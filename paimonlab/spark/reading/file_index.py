@@ -26,6 +26,7 @@ from paimonlab.spark.reading.padded_filters import padded_predicate
 from paimonlab.spark.reading.pinned import PinnedRead
 from paimonlab.spark.reading.places import FILE_SCHEMA, file_texts
 from paimonlab.spark.reading.relation_schema import undeclared
+from paimonlab.spark.reading.s3_scan import in_scheme
 from paimonlab.spark.reading.scan import Choice, SnapshotScan, has_masks
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.predicates.predicate import AlwaysTrue, Predicate, all_of
@@ -68,7 +69,8 @@ class SnapshotFileIndex(PinnedRead):
         self._choice = choice
         self._masked = snapshot.needs_masks(shape)
         definition, store = snapshot.scan.definition, snapshot.scan.store
-        remember_folder(uri_of(store.layout.table_path), definition.name)
+        folder = uri_of(store.layout.table_path)
+        remember_folder(in_scheme(folder, snapshot.abilities.scheme), definition.name, folder)
         self._names = {
             column.file_name: column.name for column in shape if column.is_compared_alike
         }
@@ -341,7 +343,9 @@ class SnapshotFileIndex(PinnedRead):
         directories = [*masked, *whole]
         self._check(directories)
         listing = self._rows.listing
-        return listing.directories(directories, has_mask_column=self._masked), mask_bytes
+        scheme = self._snapshot.abilities.scheme
+        made = listing.directories(directories, has_mask_column=self._masked, scheme=scheme)
+        return made, mask_bytes
 
     def _check(self, directories: Sequence[Directory]) -> None:
         """Refuse links that lead out: Spark would follow them. What is missing Spark says."""

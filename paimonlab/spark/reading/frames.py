@@ -180,7 +180,7 @@ def scan_abilities(bridge: Bridge, scan: Scan) -> Abilities:
         return able
     choice = scan_choice(bridge, scan.store.file_io, path)
     if choice.is_own:
-        return replace(able, is_remote=True)
+        return replace(able, is_remote=True, scheme=choice.scheme)
     return replace(able, own_reader=True, why=choice.why)
 
 
@@ -208,12 +208,13 @@ def _native_frame(
         options |= {SORTED_KEY: order}
     if by_bucket and layout is not None:
         options |= {GROUPED_KEY: "true"}
+    scheme = snapshot.abilities.scheme
     relation = bridge.java_class(_RELATION)(
         index,
         index.partitionSchema(),
         bridge.java_schema(in_files),
         bridge.none(),
-        parquet_format(bridge),
+        parquet_format(bridge, () if scheme is None else scheme.settings),
         bridge.scala_map(options),
         bridge.session,
     )

@@ -20,6 +20,7 @@ import numpy as np
 
 from paimonlab.spark.jvm.compiled import new
 from paimonlab.spark.reading.executor_places import uri_of
+from paimonlab.spark.reading.s3_scan import OwnScheme, in_scheme
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -273,13 +274,21 @@ class Listing:
         rows = bridge.from_json("[J", json.dumps(list(counts.values())))
         return self._java.counted(numbers, rows, bridge.from_json("[I", json.dumps([*columns])))
 
-    def directories(self, directories: Sequence[Directory], *, has_mask_column: bool) -> Any:
-        """Make a ``Seq[PartitionDirectory]``."""
-        packed, is_plain = _packed(directories, has_mask_column=has_mask_column)
+    def directories(
+        self,
+        directories: Sequence[Directory],
+        *,
+        has_mask_column: bool,
+        scheme: OwnScheme | None = None,
+    ) -> Any:
+        """Make a ``Seq[PartitionDirectory]``, its files opened under a name of a scheme."""
+        packed, is_plain = _packed(directories, has_mask_column=has_mask_column, scheme=scheme)
         return self._java.directories(packed, has_mask_column, is_plain)
 
 
-def _packed(directories: Sequence[Directory], *, has_mask_column: bool) -> tuple[bytes, bool]:
+def _packed(
+    directories: Sequence[Directory], *, has_mask_column: bool, scheme: OwnScheme | None
+) -> tuple[bytes, bool]:
     """Write directories down as the class of the JVM reads them.
 
     Returns
@@ -292,7 +301,7 @@ def _packed(directories: Sequence[Directory], *, has_mask_column: bool) -> tuple
     groups = [group for one in directories for group in one.files]
     in_order = dict.fromkeys(group.folder for group in groups)
     folders = {folder: at for at, folder in enumerate(in_order)}
-    uris = [f"{uri_of(folder)}/" for folder in folders]
+    uris = [f"{in_scheme(uri_of(folder), scheme)}/" for folder in folders]
     texts = [uri.encode() for uri in uris]
     names = [name for group in groups for name in group.names]
     in_folders = np.array([folders[group.folder] for group in groups], "<i4")

@@ -1,9 +1,10 @@
 """Whether Spark's own Parquet scan reads the files of a store, or our reader does.
 
-Spark opens files through Hadoop, which knows no option of a catalog. So its scan is taken on HDFS
-alone, and only where all that decides which files come, and as whom, is known to be the same on
-both sides: the name node, the user, and each setting that the catalog's client goes by. Where it
-is not known our reader stays.
+Spark opens files through Hadoop, which knows no option of a catalog. On HDFS its scan is taken only
+where all that decides which files come, and as whom, is known to be the same on both sides: the
+name node, the user, and each setting that the catalog's client goes by. For stores of S3's protocol
+Hadoop is told how the catalog reaches them (`paimonlab.spark.reading.s3_scan`). Elsewhere, and
+where something is not known, our reader stays.
 
 Sources: apache/hadoop@3.4.2 ``FileSystem.getFileSystemClass``, ``HAUtil.isLogicalUri``,
 ``UserGroupInformation``; Kimahriman/hdfs-native ``common/config.rs`` and ``security/user.rs``;
@@ -22,9 +23,11 @@ from urllib.parse import urlsplit
 from py4j.protocol import Py4JJavaError
 
 from paimonlab.errors import UnsupportedError
+from paimonlab.spark.reading import s3_scan
+from paimonlab.spark.reading.s3_scan import OwnScheme
 from paimonlab.storage.disk_cache import CachingFileIO
 from paimonlab.storage.read_only import ReadOnlyFileIO
-from paimonlab.storage.schemes import HADOOP_PREFIX, HDFS, store_kind
+from paimonlab.storage.schemes import HADOOP_PREFIX, HDFS, S3, store_kind
 
 if TYPE_CHECKING:
     from paimonlab.spark.jvm.bridge import Bridge
@@ -33,11 +36,15 @@ if TYPE_CHECKING:
 
 READER_KEY = "spark.paimonlab.hdfs.reader"
 """Setting of a Spark session: who reads tables on HDFS, ``auto``, ``python`` or ``spark``."""
+S3_READER_KEY = "spark.paimonlab.s3.reader"
+"""The same for tables in S3 and stores of its protocol."""
+_READER_KEYS = {HDFS: READER_KEY, S3: S3_READER_KEY}
 AUTO, PYTHON, SPARK = "auto", "python", "spark"
 _CLASS = "org.apache.hadoop.hdfs.DistributedFileSystem"
 _SERVICE = "dfs.client.failover.proxy.provider."
 _NODES = "dfs.ha.namenodes."
 _TOKENS = "HADOOP_TOKEN_FILE_LOCATION"
+_OTHER_CLIENT = "the catalog reaches its files by a client that Hadoop does not have"
 _COMPARED = ("dfs.", "fs.hdfs.", HADOOP_PREFIX)
 """How settings begin that are about HDFS, of those in files; the rest is about other things."""
 
@@ -49,6 +56,8 @@ class ScanChoice:
     is_own: bool
     """Whether Spark's own scan does."""
     why: str
+    scheme: OwnScheme | None = None
+    """Under which name Spark's scan opens the files; None: under their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,8 +103,8 @@ def choose(path: str, client: ClientSeen, hadoop: HadoopSeen) -> ScanChoice:
     ...     )
     >>> choose("hdfs://node:8020/w", client, seen(dfs_replication="1")).is_own
     True
-    >>> choose("hdfs://node:8020/w", client, seen(dfs_replication="3"))
-    ScanChoice(is_own=False, why='the session has another dfs.replication than the catalog')
+    >>> choose("hdfs://node:8020/w", client, seen(dfs_replication="3")).why
+    'the session has another dfs.replication than the catalog'
     """
     why = client.keeps or _against(path, client, hadoop)
     return ScanChoice(not why, why or "Spark's Hadoop opens it as the catalog does")
@@ -139,24 +148,69 @@ def scan_choice(bridge: Bridge, file_io: FileIO, path: str) -> ScanChoice:
     kind = store_kind(path)
     if kind is None:
         return ScanChoice(is_own=True, why="the files are on a disk")
-    if kind is not HDFS:
-        return ScanChoice(is_own=False, why="Spark's own scan is for disks and hdfs://")
-    asked = bridge.conf.getConfString(READER_KEY, AUTO)
+    if kind not in _READER_KEYS:
+        return ScanChoice(is_own=False, why="Spark's own scan is for disks, hdfs:// and s3://")
+    reader = _READER_KEYS[kind]
+    asked = bridge.conf.getConfString(reader, AUTO)
     if asked == PYTHON:
-        return ScanChoice(is_own=False, why=f"{READER_KEY} says so")
+        return ScanChoice(is_own=False, why=f"{reader} says so")
     if asked not in (AUTO, SPARK):
-        raise UnsupportedError(f"{READER_KEY} = '{asked}'", f"use {AUTO}, {PYTHON} or {SPARK}")
+        raise UnsupportedError(f"{reader} = '{asked}'", f"use {AUTO}, {PYTHON} or {SPARK}")
     if asked == SPARK:
-        scheme = urlsplit(path).scheme
-        if not _opened_by(bridge, scheme, _hadoop_settings(bridge)):
-            raise UnsupportedError(
-                f"{READER_KEY} = '{SPARK}'", f"the session's Hadoop has no class for {scheme}://"
-            )
-        return ScanChoice(is_own=True, why=f"{READER_KEY} says so")
-    client = _client(file_io, path)
+        return _as_asked(bridge, reader, urlsplit(path).scheme, is_s3=kind is S3)
+    return _found_out(bridge, file_io, path, is_s3=kind is S3)
+
+
+def _found_out(bridge: Bridge, file_io: FileIO, path: str, *, is_s3: bool) -> ScanChoice:
+    store, kept = _store_of(file_io, path)
+    if kept:
+        return ScanChoice(is_own=False, why=kept)
+    if is_s3:
+        return _of_s3(bridge, store, path)
+    client = _client(store, path)
     if client.keeps:
         return ScanChoice(is_own=False, why=client.keeps)
     return choose(path, client, _hadoop(bridge, path, client))
+
+
+def _as_asked(bridge: Bridge, reader: str, scheme: str, *, is_s3: bool) -> ScanChoice:
+    """Take Spark's scan with what the session has to reach the store."""
+    why = f"{reader} says so"
+    if _opened_by(bridge, scheme, _hadoop_settings(bridge)):
+        return ScanChoice(is_own=True, why=why)
+    if is_s3 and _opened_by(bridge, s3_scan.SCHEME, _hadoop_settings(bridge)):
+        return ScanChoice(is_own=True, why=why, scheme=OwnScheme(s3_scan.SCHEME))
+    raise UnsupportedError(
+        f"{reader} = '{SPARK}'", f"the session's Hadoop has no class for {scheme}://"
+    )
+
+
+def _of_s3(bridge: Bridge, store: FileIO, path: str) -> ScanChoice:
+    """Decide for a store of S3's protocol."""
+    settings = _hadoop_settings(bridge)
+    opened_by = _opened_by(bridge, s3_scan.SCHEME, settings)
+    if opened_by != s3_scan.CLASS:
+        by = f"opens {s3_scan.SCHEME}:// by {opened_by}" if opened_by else "has no hadoop-aws"
+        return ScanChoice(is_own=False, why=f"Spark's Hadoop {by}")
+    from paimonlab.storage.stores.object_file_io import ObjectFileIO  # noqa: PLC0415
+
+    if not isinstance(store, ObjectFileIO):
+        return ScanChoice(is_own=False, why=_OTHER_CLIENT)
+    scheme = s3_scan.own_scheme(bridge, settings, store, path)
+    if isinstance(scheme, str):
+        return ScanChoice(is_own=False, why=scheme)
+    return ScanChoice(is_own=True, why="Spark's Hadoop has hadoop-aws", scheme=scheme)
+
+
+def _store_of(file_io: FileIO, path: str) -> tuple[FileIO, str]:
+    """Return a store without what stands before it, and why our reader stays; empty: it may not."""
+    while isinstance(file_io, ReadOnlyFileIO | CachingFileIO):
+        if isinstance(file_io, CachingFileIO) and file_io.is_kept(
+            f"{path}/bucket-0/data-0.parquet"
+        ):
+            return file_io, "local-cache.whitelist keeps data files on the local disk"
+        file_io = file_io.store
+    return file_io, ""
 
 
 def _client(file_io: FileIO, path: str) -> ClientSeen:
@@ -167,14 +221,8 @@ def _client(file_io: FileIO, path: str) -> ClientSeen:
     def kept(why: str) -> ClientSeen:
         return ClientSeen(keeps=why, settings={})
 
-    while isinstance(file_io, ReadOnlyFileIO | CachingFileIO):
-        if isinstance(file_io, CachingFileIO) and file_io.is_kept(
-            f"{path}/bucket-0/data-0.parquet"
-        ):
-            return kept("local-cache.whitelist keeps data files on the local disk")
-        file_io = file_io.store
     if not isinstance(file_io, HdfsFileIO) or not isinstance(file_io.options, HdfsOptions):
-        return kept("the catalog reaches its files by a client that Hadoop does not have")
+        return kept(_OTHER_CLIENT)
     options = file_io.options
     if not path.startswith("hdfs://"):
         return kept("of HDFS Spark's own scan is for hdfs:// alone")

@@ -9,6 +9,7 @@ looks at all rows again in any case.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from paimonlab.spark.jvm.bridge import Bridge
@@ -30,11 +31,20 @@ import scala.collection.immutable.Map;
 import scala.collection.immutable.Seq;
 
 public class NanParquetFormat extends ParquetFileFormat {
+  private final transient java.util.Map settings;
+
+  public NanParquetFormat(java.util.Map settings) { this.settings = settings; }
+
   public Function1 buildReaderWithPartitionValues(
       SparkSession session, StructType data, StructType partition, StructType required,
       Seq filters, Map options, Configuration conf) {
     List kept = new ArrayList();
     for (int i = 0; i < filters.size(); i++) add((Filter) filters.apply(i), data, kept);
+    java.util.Iterator more = this.settings.entrySet().iterator();
+    while (more.hasNext()) {
+      java.util.Map.Entry one = (java.util.Map.Entry) more.next();
+      conf.set((String) one.getKey(), (String) one.getValue());
+    }
     Seq safe = scala.jdk.javaapi.CollectionConverters.asScala(kept).toSeq();
     return new ParquetFileFormat().buildReaderWithPartitionValues(
         session, data, partition, required, safe, options, conf);
@@ -95,6 +105,14 @@ public class NanParquetFormat extends ParquetFileFormat {
 """
 
 
-def parquet_format(bridge: Bridge) -> Any:
-    """Make a ``FileFormat`` of Parquet for a scan."""
-    return new(bridge, _SOURCE, "NanParquetFormat")
+def parquet_format(bridge: Bridge, settings: Iterable[tuple[str, str]] = ()) -> Any:
+    """Make a ``FileFormat`` of Parquet for a scan.
+
+    Parameters
+    ----------
+    bridge
+        The session.
+    settings
+        For Hadoop, beside those of the session. They are in no plan.
+    """
+    return new(bridge, _SOURCE, "NanParquetFormat", bridge.map(dict(settings)))

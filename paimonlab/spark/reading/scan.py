@@ -19,6 +19,7 @@ from paimonlab.scan.plan import Plan
 from paimonlab.scan.split import DataSplit
 from paimonlab.spark.reading.file_shape import FileShape, file_shape, too_precise
 from paimonlab.spark.reading.masks import MASK_COLUMN
+from paimonlab.spark.reading.s3_scan import OwnScheme
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.predicates.predicate import AlwaysTrue, Predicate, bind, columns
 from paimonlab.spec.schema.row_tracking import TRACKING_COLUMNS, with_tracking
@@ -58,6 +59,8 @@ class Abilities:
     Then files at places of their own may be in another store, and masks of files that overlap take
     keys, which the driver does not fetch: our reader merges such files on executors.
     """
+    scheme: OwnScheme | None = None
+    """Under which name Spark's own scan opens the files; None: under their own."""
 
 
 @dataclass(frozen=True, slots=True)

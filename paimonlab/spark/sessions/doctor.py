@@ -12,9 +12,12 @@ import msgspec
 
 from paimonlab.spark.sessions.environment import WORKER_PYTHON, Environment
 from paimonlab.spark.sessions.remote import VARIABLE
+from paimonlab.storage.schemes import S3
 
 Status: TypeAlias = Literal["ok", "info", "warning", "error"]
 
+_OPENED = ("hdfs", *S3.schemes)
+"""Of warehouses that Spark's own scan may read."""
 LEAST_PYTHON = (3, 11)
 LEAST_PYARROW = 23
 LEAST_PYSPARK = (4, 2)
@@ -226,24 +229,21 @@ def _reader(seen: Environment) -> Iterator[Check]:
     state = seen.warehouse
     if state is None or state.is_server or not seen.packages.get("pyspark"):
         return
-    if state.is_in_store and state.scheme == "hdfs":
-        choice = state.own_scan
-        if choice is None:
-            found = (
-                "by its own scan if its Hadoop opens the warehouse as the catalog does, else by "
-            )
-            found += "Python: known once Spark runs; it writes by Python"
-        elif choice.is_own:
-            found = f"by its own scan where it can, as {choice.why}; it writes by Python"
-        else:
-            found = f"and writes by Python, as {choice.why}"
-    elif state.is_in_store:
+    choice = state.own_scan
+    missing = seen.hadoop and seen.hadoop.missing_for(state.scheme)
+    if not state.is_in_store:
+        found = "by its own scan where it can, else by Python; EXPLAIN says which"
+    elif choice is not None and choice.is_own:
+        found = f"by its own scan where it can, as {choice.why}; it writes by Python"
+    elif choice is not None:
+        found = f"and writes by Python, as {choice.why}"
+    elif state.scheme in _OPENED and not missing:
+        found = "by its own scan if its Hadoop opens the warehouse as the catalog does, else by "
+        found += "Python: known once Spark runs; it writes by Python"
+    else:
         found = "and writes by Python, with the options of the catalog: no module of Hadoop is "
         found += "needed"
-    else:
-        found = "by its own scan where it can, else by Python; EXPLAIN says which"
     yield Check(name="Spark reads", status="ok", found=found)
-    missing = seen.hadoop and seen.hadoop.missing_for(state.scheme)
     if missing:
         module, coordinates, scheme = missing
         yield Check(
@@ -255,7 +255,11 @@ def _reader(seen: Environment) -> Iterator[Check]:
                 if coordinates
                 else f"add the JAR of {module} to spark.jars before Spark starts"
             )
-            + ", if files are to be read by Spark itself",
+            + (
+                ", and Spark's own scan reads tables here as well"
+                if state.scheme in _OPENED
+                else ", if files are to be read by Spark itself"
+            ),
         )
 
 

@@ -22,7 +22,7 @@ from paimonlab.spark.sessions.hadoop import HadoopJars, hadoop_jars
 from paimonlab.spark.sessions.remote import VARIABLE
 from paimonlab.spec.external_paths import scheme_of
 from paimonlab.storage import join
-from paimonlab.storage.schemes import store_kind
+from paimonlab.storage.schemes import HDFS, S3, store_kind
 
 if TYPE_CHECKING:
     from paimonlab.spark.reading.own_scan import ScanChoice
@@ -34,6 +34,8 @@ PACKAGES = (
 EXTENSION = Path("share/jupyter/labextensions/jupyterlab-paimonlab")
 WORKER_PYTHON = "PYSPARK_PYTHON"
 _WAIT_SECONDS = 10
+_OPENED = (HDFS, S3)
+"""Stores that Spark's own scan may read."""
 _CGROUPS = (
     ("memory.max", "memory.current"),
     ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
@@ -62,7 +64,7 @@ class WarehouseState:
     scheme: str = ""
     """What its path begins with, ``s3a``; empty: it is a local folder."""
     own_scan: ScanChoice | None = None
-    """Of ``hdfs:``: who reads its Parquet files in the session that runs; None: none does."""
+    """In a store: who reads its Parquet files in the session that runs; None: none does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,7 +211,7 @@ def try_warehouse(catalog: Catalog) -> WarehouseState:
         is_in_store=store_kind(catalog.path) is not None,
         client=client,
         scheme=scheme,
-        own_scan=_own_scan(catalog) if scheme == "hdfs" else None,
+        own_scan=_own_scan(catalog) if store_kind(catalog.path) in _OPENED else None,
     )
 
 

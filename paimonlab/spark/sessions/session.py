@@ -136,7 +136,8 @@ def connect(
     -----
     Tables in object stores and HDFS are read and written by our reader and writer on executors,
     with the options of the catalog: no module of Hadoop is needed. Keys that are not among the
-    options have to be in the environment of executors.
+    options have to be in the environment of executors. On HDFS, and on S3 where the session has
+    hadoop-aws, Spark's own scan reads what needs no merging.
     """
     _check_version()
     opened = open_catalog(warehouse)

@@ -142,8 +142,28 @@ def _gcs_config(options: GcsOptions) -> dict[str, Any]:
     return config
 
 
-def _s3_config(name: str, options: S3Options) -> dict[str, Any]:
-    config: dict[str, Any] = {"conditional_put": "etag"}
+class S3Access(NamedTuple):
+    """How a store of S3's protocol is reached: what options, environment and profile say."""
+
+    endpoint: str | None
+    """None: that of AWS in the region."""
+    region: str
+    is_path_style: bool
+    is_anonymous: bool
+    keys: Keys | None
+    """Of the options or a profile; None: of the environment, or of the role of the machine."""
+
+
+def s3_access(options: S3Options) -> S3Access:
+    """Find out how a store is reached.
+
+    Raises
+    ------
+    ValueError
+        If a file of profiles is damaged or lacks the profile that is asked for.
+    UnsupportedError
+        If the keys of a profile come from elsewhere.
+    """
     found: Mapping[str, str] = {}
     is_aws = options.service == S3.name
     if is_aws and not (
@@ -152,19 +172,34 @@ def _s3_config(name: str, options: S3Options) -> dict[str, Any]:
         found = profile()
     named = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
     endpoint = options.endpoint or named or found.get("endpoint_url")
-    is_path_style = options.is_path_style or (options.endpoint is None and endpoint is not None)
-    if endpoint is not None:
-        has_bucket = is_path_style or options.is_bucket_in_endpoint
-        config["endpoint"] = endpoint if has_bucket else _with_bucket(endpoint, name)
-    config["virtual_hosted_style_request"] = not is_path_style
     in_environment = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     region = options.region or (in_environment or found.get("region") if is_aws else None)
-    config["region"] = region or "us-east-1"
-    if options.is_anonymous:
+    return S3Access(
+        endpoint=endpoint,
+        region=region or "us-east-1",
+        is_path_style=options.is_path_style or (options.endpoint is None and endpoint is not None),
+        is_anonymous=options.is_anonymous,
+        keys=None if options.is_anonymous else _keys_in_options(options) or _keys_in(found),
+    )
+
+
+def _s3_config(name: str, options: S3Options) -> dict[str, Any]:
+    config: dict[str, Any] = {"conditional_put": "etag"}
+    access = s3_access(options)
+    if access.endpoint is not None:
+        has_bucket = access.is_path_style or options.is_bucket_in_endpoint
+        config["endpoint"] = access.endpoint if has_bucket else _with_bucket(access.endpoint, name)
+    config["virtual_hosted_style_request"] = not access.is_path_style
+    config["region"] = access.region
+    if access.is_anonymous:
         config["skip_signature"] = True
         return config
-    provider = _keys_of_options(options) or _keys_of_profile(found)
-    if not is_aws:
+    provider: Callable[[], Any] | None = None
+    if options.access_key is not None and options.renewal is not None:
+        provider = functools.partial(_renewed, options.renewal)
+    elif access.keys is not None:
+        provider = functools.partial(_signing, *access.keys)
+    if options.service != S3.name:
         config["skip_signature"] = False
         provider = provider or functools.partial(_signing, *keys_of(options.service))
     if provider is not None:
@@ -179,20 +214,17 @@ def _with_bucket(endpoint: str, name: str) -> str:
     return f"{scheme}://{name}.{host}"
 
 
-def _keys_of_options(options: S3Options) -> Callable[[], Any] | None:
+def _keys_in_options(options: S3Options) -> Keys | None:
     if options.access_key is None:
         return None
-    if options.renewal is not None:
-        return functools.partial(_renewed, options.renewal)
-    keys = Keys(options.access_key, str(options.secret_key), options.session_token)
-    return functools.partial(_signing, *keys)
+    return Keys(options.access_key, str(options.secret_key), options.session_token)
 
 
-def _keys_of_profile(found: Mapping[str, str]) -> Callable[[], Any] | None:
+def _keys_in(found: Mapping[str, str]) -> Keys | None:
     if "aws_access_key_id" not in found:
         return None
     secret, token = found.get("aws_secret_access_key", ""), found.get("aws_session_token")
-    return functools.partial(_signing, found["aws_access_key_id"], secret, token)
+    return Keys(found["aws_access_key_id"], secret, token)
 
 
 def _signing(access_key: str, secret_key: str, token: str | None) -> dict[str, Any]:

@@ -66,6 +66,8 @@ class Proxy:
     """Whether it does not pass conditions on, as old stores do not know them."""
     signatures: list[str] = field(default_factory=list)
     tokens: list[str | None] = field(default_factory=list)
+    agents: list[str] = field(default_factory=list)
+    """What asked, as each request says."""
     asked: Counter[str] = field(default_factory=Counter)
     """Requests by method."""
     done: Counter[str] = field(default_factory=Counter)
@@ -136,6 +138,7 @@ def proxy_of(server: str, port: int = 0) -> Iterator[Proxy]:  # noqa: C901 - a c
             with proxy.lock:
                 proxy.signatures.append(self.headers.get("authorization", ""))
                 proxy.tokens.append(self.headers.get("x-amz-security-token"))
+                proxy.agents.append(self.headers.get("user-agent", ""))
                 fault = proxy.choose(self.command, self.path, is_write)
                 proxy.asked[self.command] += 1
                 if fault:
