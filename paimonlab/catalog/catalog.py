@@ -234,7 +234,7 @@ class Catalog(
         if inside:
             raise SchemaError(
                 f"database {database} has tables ({', '.join(inside[:5])}); drop them first, or "
-                "pass cascade=True to delete them with all their data"
+                "pass cascade=True, in SQL CASCADE, to delete them with all their data"
             )
         self._drop_database(database)
 

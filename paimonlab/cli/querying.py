@@ -61,7 +61,7 @@ def run_sql(catalog: Catalog, *, statement: str, limit: int | None, form: RowFor
             click.echo(done.said or "done", err=True)
             return
         if first == sql_engine.first_words.COPYING:
-            with refused():
+            with refused(), _without_spark(catalog):
                 rows = sql_engine.copying.statement.run(text, sources, (), options, bar.progress)
             _print(rows, None, form)
             return
@@ -96,7 +96,7 @@ def _without_spark(catalog: Catalog) -> Iterator[None]:
         instead = f". {error.hint.removesuffix('.')}. In" if error.hint else "; in"
         raise RefusedError(
             f"{error.feature} is not supported{instead} Python and notebooks "
-            "paimonlab.spark.connect(…).sql(…) runs it on Spark"
+            "paimonlab.spark.connect(…).sql(…) runs what Spark has"
         ) from error
 
 

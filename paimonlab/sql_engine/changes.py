@@ -259,9 +259,7 @@ def deleted_rows(
     check_parts(tree, "this", "where")
     table, relation = _target(tree.this, sources)
     where = _condition(tree, table, relation, Given(values))
-    if where is None:
-        raise NotTranslatedError("DELETE without WHERE", "DELETE")
-    return table, where
+    return table, "true" if where is None else where
 
 
 def _targets(table: Table, listed: Sequence[str], partition: Mapping[str, Any]) -> list[DataField]:

@@ -86,8 +86,12 @@ def parse(text: str) -> exp.Expression:
     if wrong:
         raise NotReadError("the SQL cannot be read", wrong)
     text = with_quoted_names(text, words)  # sqlglot drops what follows a bare $
-    if any(word.text == "$" for word in tokenize(text)):
-        raise NotReadError("the SQL cannot be read", "A $ is neither in a name nor in a text")
+    left = tokenize(text)
+    if marks := [place for place, word in enumerate(left) if word.text == "$"]:
+        after = left[marks[0] + 1].text if marks[0] + 1 < len(left) else ""
+        meant = f"; :{after} is the value of the variable {after}" if after.isidentifier() else ""
+        wrong = f"A $ is neither in a name nor in a text{meant}"
+        raise NotReadError("the SQL cannot be read", wrong)
     try:
         tokens = _with_whole_numbers(_dialect.tokenize(text), text)
         _name_windows(tokens)

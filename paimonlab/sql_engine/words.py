@@ -135,7 +135,7 @@ USES = {
 STATEMENTS = {
     "USE": "Write the database before each table: db.t",
     "ANALYZE": "Write catalog.table('db.t').maintenance.analyze() in Python",
-    "COPY": "COPY INTO db.t FROM '/csv' FILE_FORMAT = (TYPE = CSV) loads, --to rows.parquet writes",
+    "COPY": "Write COPY INTO db.t FROM '/csv' FILE_FORMAT = (TYPE = CSV), or INTO '/csv' FROM db.t",
 }
 """By first word: what does what the statement is for."""
 

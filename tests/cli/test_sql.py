@@ -41,6 +41,21 @@ def test_a_table_of_rows_says_that_there_are_more(
     assert run(*query, "-n", "3").stderr == ""
 
 
+def test_a_delete_without_where_takes_all_rows(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    done = run("sql", str(tmp_path), "DELETE FROM db.orders")
+
+    assert (done.exit_code, orders.scan().count()) == (0, 0)
+    assert done.stderr == "db.orders: 3 rows deleted, snapshot 4\n"
+
+
+def test_copies_of_others_are_answered_with_copy_into(
+    run: Run, orders: pl.Table, tmp_path: Path
+) -> None:
+    done = run("sql", str(tmp_path), "COPY db.orders FROM 'a.csv'")
+
+    assert (done.exit_code, "Write COPY INTO db.t FROM" in done.stderr) == (2, True)
+
+
 def test_statements_write(run: Run, orders: pl.Table, tmp_path: Path) -> None:
     merge = (
         "MERGE INTO db.orders t USING (SELECT DATE '2026-01-05' AS dt, 5 AS id) s "

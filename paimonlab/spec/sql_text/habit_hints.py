@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from paimonlab.spec.sql_text.mistakes import UPSERT
 from paimonlab.spec.sql_text.tokens import Token, TokenKind
 
 _NO_CHECK = (
@@ -34,10 +35,22 @@ _STATEMENTS = {
         "all files"
     ),
     "UNDROP TABLE": "A table that was dropped is gone; tags and branches go with it",
+    **dict.fromkeys(
+        ("BEGIN", "BEGIN TRANSACTION", "START TRANSACTION", "COMMIT", "ROLLBACK"),
+        "Each statement is a commit of its own: all of it, or nothing",
+    ),
+    "SHOW HISTORY": "Write DESCRIBE HISTORY db.t",
+    "SHOW CREATE": "Write DESCRIBE db.t for columns, SELECT * FROM db.t$options for options",
+    "GRANT SELECT": "Rights are those of the store, or of the server that has the catalog",
     "REFRESH TABLE": "Nothing is to be done: each statement reads the latest snapshot",
 }
 """By the first two words."""
+_COUNTERS = {"AUTO_INCREMENT", "AUTOINCREMENT", "IDENTITY"}
 _FUNCTIONS = {
+    **dict.fromkeys(
+        ("READ_CSV", "READ_CSV_AUTO", "READ_JSON", "READ_JSON_AUTO", "READ_PARQUET"),
+        "A file is a table: FROM 'sales.csv'",
+    ),
     "TABLE_CHANGES": "Write SELECT * FROM paimon_incremental_query('db.t', 1, 5): after 1, up to 5",
 }
 """By the name of a function in FROM."""
@@ -72,7 +85,7 @@ def habit_hint(tokens: Sequence[Token]) -> str:
     if words[:1] == ["CALL"]:
         asked = (hint for (name, given), hint in _ARGUMENTS.items() if {name, given} <= {*words})
         return next(asked, "")
-    if words[:1] in (["CREATE"], ["ALTER"]) and (found := _said_of_columns(words)):
+    if found := _said_of_clauses(words):
         return found
     if words[:1] == ["CREATE"] and _has_key_behind(tokens):
         return "Write PRIMARY KEY (id) as the last in the parentheses of the columns"
@@ -84,10 +97,24 @@ def habit_hint(tokens: Sequence[Token]) -> str:
     return next((hint for name, hint in _FUNCTIONS.items() if name in words), "")
 
 
+def _said_of_clauses(words: Sequence[str]) -> str:
+    """Say what there is instead of clauses that only others have; empty: they are not there."""
+    match words[:1]:
+        case ["INSERT"] if {("ON", "CONFLICT"), ("ON", "DUPLICATE")} & {*pairwise(words)}:
+            return UPSERT.removesuffix(".")
+        case ["ALTER"] if "EXECUTE" in words:
+            return "Write OPTIMIZE db.t, or CALL sys.expire_snapshots(table => 'db.t')"
+        case ["CREATE" | "ALTER"]:
+            return _said_of_columns(words)
+    return ""
+
+
 def _said_of_columns(words: Sequence[str]) -> str:
     """Say what there is instead of constraints and CLUSTER BY; empty: they are not there."""
     if ("CLUSTER", "BY") in pairwise(words):
         return _CLUSTERED
+    if _COUNTERS & {*words}:
+        return "Ids are given by who writes the rows: leave it out"
     if words[0] == "CREATE":
         return _NO_CHECK if "CHECK" in words else ""
     is_altered = {"CONSTRAINT", "CHECK"} & {*words} and {"ADD", "DROP"} & {*words}

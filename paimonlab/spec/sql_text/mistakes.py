@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from itertools import pairwise
 
 from paimonlab.spec.sql_text.tokens import Token, TokenKind
@@ -21,6 +22,11 @@ _CURLED = frozenset("\u201c\u201d\u201e\u2018\u2019\u201a\u00b4")
 _TYPES = frozenset(
     {"INT", "INTEGER", "BIGINT", "SMALLINT", "TINYINT", "DOUBLE", "FLOAT", "STRING", "BOOLEAN"}
     | {"DATE", "TIMESTAMP", "DECIMAL", "BINARY"}
+)
+_BEGINNINGS = (
+    *("SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "ALTER", "DROP", "TRUNCATE"),
+    *("DESCRIBE", "DESC", "SHOW", "WITH", "FROM", "VALUES", "CALL", "COPY", "EXPLAIN", "OPTIMIZE"),
+    *("TABLE", "SET", "USE", "VACUUM", "COMMENT", "ANALYZE", "REFRESH", "CACHE", "GRANT"),
 )
 _SETS = frozenset({"UNION", "INTERSECT", "EXCEPT", "MINUS"})
 
@@ -76,6 +82,11 @@ def certain_mistake(tokens: Sequence[Token]) -> str:
     return ""
 
 
+UPSERT = (
+    "Write INSERT INTO db.t VALUES (…): rows of a table with a primary key replace those of the "
+    "same key."
+)
+"""What other databases have words of their own for."""
 _VERBS = {
     "SUMMARIZE": (
         "In notebooks %paimon_profile db.t, in Python table.show.profile(), says what is in each "
@@ -83,6 +94,7 @@ _VERBS = {
     ),
     "ATTACH": "paimonlab.connect(path) opens another warehouse.",
     "PRAGMA": "DESCRIBE db.t lists columns, SHOW TABLES IN db tables.",
+    ".": "SHOW TABLES IN db lists tables, DESCRIBE db.t columns.",
 }
 """First words of statements that only other databases have."""
 
@@ -178,6 +190,8 @@ def _habits(_tokens: Sequence[Token], words: Sequence[str], _at: int) -> str:
             return "Write DELETE FROM table WHERE …, without *."
         case ["DELETE", second, *_] if second != "FROM":
             return "Write DELETE FROM table WHERE …"
+        case ["INSERT", "OR", "REPLACE" | "IGNORE", *_] | ["REPLACE" | "UPSERT", "INTO", *_]:
+            return UPSERT
         case ["INSERT", second, *_] if second not in ("INTO", "OVERWRITE"):
             return "Write INSERT INTO table VALUES (…)"
     return ""
@@ -192,6 +206,22 @@ def _unbracketed(_tokens: Sequence[Token], words: Sequence[str], _at: int) -> st
         if before == "IN" and word != "(" and "INSERT" not in words[:1]:
             return "What follows IN is in brackets: IN (1, 2)"
     return ""
+
+
+def _without_by(tokens: Sequence[Token], words: Sequence[str], _at: int) -> str:
+    for number, word in enumerate(words[1:-1], 1):
+        is_after = tokens[number - 1].kind is TokenKind.WORD and words[number - 1] not in _RESERVED
+        is_clause = word in _SHOWN and is_after
+        if is_clause and words[number + 1] != "BY" and tokens[number + 1].kind is TokenKind.WORD:
+            return f"Write {_SHOWN[word]}."
+    return ""
+
+
+def _first_word(tokens: Sequence[Token], words: Sequence[str], _at: int) -> str:
+    """Look for a verb that is misspelt: all others a reader takes for names."""
+    is_word = bool(words) and tokens[0].kind is TokenKind.WORD and words[0] not in _BEGINNINGS
+    close = get_close_matches(words[0], _BEGINNINGS, n=1) if is_word else []
+    return f"Did you mean {close[0]} instead of {tokens[0].text}?" if close else ""
 
 
 def _between(_tokens: Sequence[Token], words: Sequence[str], _at: int) -> str:
@@ -293,7 +323,9 @@ _Look = Callable[[Sequence[Token], Sequence[str], int], str]
 _CERTAIN: tuple[_Look, ...] = (_curled, _in_braces, _top, _clause_order, _habits, _two_commas)
 _LIKELY: tuple[_Look, ...] = (
     _other_verb,
+    _first_word,
     _reserved,
+    _without_by,
     _named_query,
     _case,
     _unbracketed,

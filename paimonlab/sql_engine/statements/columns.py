@@ -28,6 +28,12 @@ _TYPES = {
     "VARIANT": "VARIANT",
 }
 """Spark's types, as sqlglot calls them, in Paimon's words."""
+_ELSEWHERE = {
+    **dict.fromkeys(("VARCHAR", "CHAR"), "Write STRING, or VARCHAR(10)"),
+    "DATETIME": "Write TIMESTAMP, or TIMESTAMP_NTZ for a time without a zone",
+    **dict.fromkeys(("UUID", "JSON", "JSONB"), "Write STRING"),
+}
+"""Types of other databases: what is written instead."""
 _SIZED = frozenset({"CHAR", "VARCHAR", "DECIMAL"})
 
 
@@ -96,7 +102,7 @@ def _text(node: exp.Expression) -> str:
         if sizes:
             return f"{name}({', '.join(sizes)})"
     if name not in _TYPES or inner:
-        hint = "Write STRING, or VARCHAR(10)" if name in ("VARCHAR", "CHAR") else ""
+        hint = _ELSEWHERE.get(name, "")
         raise NotTranslatedError(f"the type {name}", name, hint)
     return _TYPES[name]
 
