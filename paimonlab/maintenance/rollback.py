@@ -235,14 +235,25 @@ def _delete_snapshot(snapshot: Snapshot, history: TableHistory) -> None:
     """Delete a snapshot, unless others need it: then it was moved aside, and is put back.
 
     It is moved to where guards are, so that whoever looks meanwhile at what needs files finds it.
+    If others let it expire while it was aside, what they committed instead of it with it, it does
+    not come back: those that are there now were not built upon it. Its files are orphans then.
     """
-    take_back(
-        history.file_io,
-        history.layout.snapshot(snapshot.id),
+    file_io, path = history.file_io, history.layout.snapshot(snapshot.id)
+    is_gone = take_back(
+        file_io,
+        path,
         partial(_is, snapshot),
         may_go=partial(_may_go, snapshot.id, history),
         aside=history.tags.guard_path(snapshot),
     )
+    if not is_gone and _is_passed(snapshot.id, history):
+        take_back(file_io, path, partial(_is, snapshot))
+
+
+def _is_passed(snapshot_id: int, history: TableHistory) -> bool:
+    """Whether an expiry has passed a snapshot: it writes the hint, then deletes."""
+    earliest = read_hint(history.file_io, history.layout.earliest_hint)
+    return earliest is not None and earliest > snapshot_id and history.snapshots.has(earliest)
 
 
 def _is(snapshot: Snapshot, data: bytes) -> bool:
@@ -262,10 +273,8 @@ def _files_of(snapshot: Snapshot, history: TableHistory) -> References:
 
 
 def _check_stays(target: Snapshot, history: TableHistory, *, is_tagged: bool) -> None:
-    """Check that the target does not expire meanwhile: expiry writes the hint, then deletes."""
-    earliest = read_hint(history.file_io, history.layout.earliest_hint)
-    is_passed = earliest is not None and earliest > target.id and not is_tagged
-    if is_passed and history.snapshots.has(earliest or 0):
+    """Check that the target does not expire meanwhile."""
+    if not is_tagged and _is_passed(target.id, history):
         raise _expired(target, history, "others are letting it expire")
     if not history.snapshots.still_has(target):
         raise _expired(target, history, "others deleted it meanwhile")

@@ -107,6 +107,15 @@ def test_nobody_is_told_what_is_not_true(schedule: Schedule, rng: np.random.Gene
     assert schedule.tried >= AT_LEAST
 
 
+def test_a_snapshot_that_expired_while_a_rollback_held_it_does_not_come_back(
+    schedule: Schedule,
+) -> None:
+    """What came instead of it was not built upon it."""
+    others = [Step(name) for name in ("compact", "append", "expire but one")]
+    for call in range(55, 85):
+        schedule.check(Step("roll back", {call: others}))
+
+
 def test_a_rollback_that_is_refused_leaves_the_hint_of_another(schedule: Schedule) -> None:
     expired = [Step("expire but two"), Step("expire but one")]
     for call in range(50, 70):
