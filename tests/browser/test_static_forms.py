@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import base64
 import html
+import itertools
 import re
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from paimonlab.notebook.display.page import page as page_text
 from tests.browser.conftest import Pages
+from tests.browser.contrast import LEAST, contrasts
 from tests.browser.test_every_view import LOOK, NARROW
 from tools.looks.shown import VIEWS, shown
 from tools.looks.tables import MakeTable, empty, small
@@ -52,6 +55,33 @@ def test_both_forms_say_the_same_headline(pages: Pages, tmp_path: Path) -> None:
     assert len(found) > 15
     for name, (drawn, kept) in found.items():
         assert WHEN.sub("", drawn.replace("\u00a0", " ")) == WHEN.sub("", kept), name
+
+
+GROUNDS = {
+    "VS Code, dark": ("#1f1f1f", "#cccccc"),
+    "VS Code, light": ("#ffffff", "#3b3b3b"),
+    "Colab, dark": ("#383838", "#d5d5d5"),
+    "Colab, light": ("#ffffff", "#1f1f1f"),
+}
+"""Of outputs and their texts in the themes that come with these."""
+
+
+def test_texts_can_be_read_in_frames_of_other_front_ends(pages: Pages, tmp_path: Path) -> None:
+    """In a frame where no script runs, whatever the system prefers: their themes are their own."""
+    drawn = list(shown(small(tmp_path), ["timeline"]))
+    found = []
+    for (front_end, (ground, ink)), (name, view, _) in itertools.product(GROUNDS.items(), drawn):
+        scheme = "light" if "dark" in front_end else "dark"
+        style = f"<body style='background:{ground};color:{ink};font-family:sans-serif'>"
+        with pages.page(viewport=NARROW, color_scheme=scheme) as page:
+            page.set_content("<iframe sandbox width=580 height=2000></iframe>")
+            page.locator("iframe").evaluate("(f, text) => f.srcdoc = text", style + view.to_html())
+            body = page.frame_locator("iframe").locator("body")
+            expect(body.locator("table").first).to_be_visible()
+            found += [f"{front_end}, {name}: {one}" for one in contrasts(body) if one.ratio < LEAST]
+            expect(body.locator("script")).to_have_count(0)
+
+    assert found == []
 
 
 MIDDLE_TONE = """async (image) => {

@@ -42,7 +42,7 @@ _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{8,12}")
 _DATE = re.compile(r"(?<!\S)[^\s<>]{0,20}\d-\d\d(?![^\s,]{12})[^\s<>]*")
 _MOST_NAMED = 120
 """Characters of names of columns for which there is no room that are under a table."""
-_FAINT = "opacity:0.65"
+_FAINT = "opacity:0.75"  # 4.5 to 1 at least, in the themes of VS Code and Colab as well
 _LINE = ";white-space:nowrap"
 _CELL = "padding:2px 8px;vertical-align:top"
 
