@@ -277,7 +277,55 @@ def loses_no_row(before: Any, left: Any, after: Any) -> bool:
     return (had <= has or wanted <= has) and has <= had + wanted
 
 
+def branch_apart(catalog: Catalog, _: Path) -> None:
+    """Make a branch whose beginning has expired, and commits that it does not have."""
+    table = catalog.create_table("db.t", _COLUMNS, primary_keys=["k"], options={"bucket": "1"})
+    for number in range(3):
+        table.write(rows(range(number, number + 1), "both"))
+    table.tags.create("then")
+    table.branches.create("dev", tag="then")
+    for number in range(3, 6):
+        table.write(rows(range(number, number + 1), "main"))
+    branch = table.on_branch("dev")
+    for number in range(10, 12):
+        branch.write(rows(range(number, number + 1), "dev"))
+    branch.maintenance.expire_snapshots(retain_max=1)
+
+
+def forwarded(catalog: Catalog, _: Path) -> None:
+    """Let the table go on with what the branch has."""
+    catalog.table("db.t").branches.fast_forward("dev")
+
+
+def state_with_branch(work: Work, folder: Path) -> Any:
+    """Return how many errors there are, and the rows of the table, the branch and the tag.
+
+    Warnings are about guards of what was killed.
+    """
+    table = pm.connect(folder / "w").table(work.table)
+    errors = [one for one in table.fsck(deep=True).findings if one.severity == "error"]
+    scans = [table.scan(), table.on_branch("dev").scan(), table.scan(tag="then")]
+    return [len(errors), *(in_order(one.to_arrow()) for one in scans)]
+
+
+def is_at_a_snapshot(before: Any, left: Any, after: Any) -> bool:
+    """Whether the table is at a snapshot of its own or the branch's; branch and tag as they were.
+
+    A commit of the table added one row.
+    """
+    own = [before[1][:count] for count in range(1, len(before[1]) + 1)]
+    return left[0] == 0 and left[1] in [*own, after[1]] and left[2:] == before[2:] == after[2:]
+
+
 WORKS = {
+    "fast-forward": Work(
+        branch_apart,
+        forwarded,
+        "db.t",
+        state=state_with_branch,
+        takes_long=True,
+        is_allowed=is_at_a_snapshot,
+    ),
     "overwrite of CSV files": Work(
         lines,
         overwritten_lines,
