@@ -156,6 +156,7 @@ class Catalog(
         """
         return self._database_options(database)
 
+    @habits.arguments(habits.DATABASE)
     def create_database(
         self,
         database: str,
@@ -208,6 +209,7 @@ class Catalog(
         """
         self._alter_database(database, dict(set or {}), frozenset(remove))
 
+    @habits.arguments(habits.DROP)
     def drop_database(
         self, database: str, *, cascade: bool = False, missing_ok: bool = False
     ) -> None:
@@ -240,8 +242,10 @@ class Catalog(
 
     # Tables
 
-    def tables(self, database: str) -> list[str]:
-        """Names of the tables of a database, sorted."""
+    def tables(self, database: str | None = None) -> list[str]:
+        """Names of the tables of a database, sorted; without one, of all, as ``db.table``."""
+        if database is None:
+            return list(self)
         if database == SYSTEM_DATABASE:
             return catalog.global_tables.global_table_names()
         return self._table_names(database)
@@ -351,7 +355,7 @@ class Catalog(
             raise AlreadyExistsError("table", identifier.full_name)
         return self._open(found)
 
-    @habits.arguments({**habits.CREATE, "columns": "schema", "if_not_exists": "exist_ok"})
+    @habits.arguments({**habits.CREATE, **habits.EXISTING, "columns": "schema"})
     def create_table(
         self,
         name: str,
@@ -680,6 +684,7 @@ class Catalog(
         old, new = self._plain(source), self._plain(target)
         self._rename(old, new)
 
+    @habits.arguments(habits.DROP)
     def drop_table(self, name: str, *, missing_ok: bool = False) -> None:
         """Delete a table with all its data and history."""
         identifier = self._plain(name)

@@ -34,7 +34,7 @@ class _Catalog(Protocol):
     def drop_table(self, name: str) -> None: ...
 
 
-@habits.arguments({**habits.CREATE, "if_exists": "mode"})
+@habits.arguments({**habits.CREATE, **dict.fromkeys((*habits.EXISTING, "if_exists"), "mode")})
 def write_table(
     catalog: _Catalog,
     name: str,

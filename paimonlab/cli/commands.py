@@ -53,18 +53,23 @@ class Command(click.Command):
         """Put the configured warehouse where none is given."""
         if ctx.resilient_parsing and args and args[-1].startswith("-"):
             args = args[:-1]  # while its value is typed; click would tell nothing of the others
+        not_a_place = None
         if any(one.name == WAREHOUSE and one.required for one in self.params):
             given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
             first = given.get(WAREHOUSE)
             if not isinstance(first, str) or not is_place(first) or self._has_one_place(given):
                 args = [CONFIGURED, *args]
+                not_a_place = first
         try:
             return super().parse_args(ctx, args)
         except click.UsageError as error:
             examples = EXAMPLES.get(self.name or "", ())
             if not examples or type(error) is not click.UsageError:  # a missing value, say
                 raise
-            said = f"{error.message}\nFor example: {examples[0]}"
+            said = error.message
+            if not_a_place and "extra argument" in said:
+                said += f". If {not_a_place} is the warehouse: there is no such folder"
+            said += f"\nFor example: {examples[0]}"
             raise click.UsageError(said, ctx=error.ctx) from error
 
     def _has_one_place(self, given: Mapping[str, Any]) -> bool:

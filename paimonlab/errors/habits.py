@@ -363,6 +363,7 @@ READ = {
     "iterrows": "to_batches()",
     "read": "to_arrow()",
     "execute": "to_arrow()",
+    "limit": "table.scan(limit=…)",
 }
 """Of pyiceberg, DuckDB, polars and Spark, on a read."""
 RESULT = {
@@ -418,7 +419,17 @@ CREATE = {
     "properties": "options",
     "configuration": "options",
 }
-"""Arguments of new tables of pyiceberg, deltalake and Spark."""
+"""Arguments of new tables of pyiceberg, deltalake, pypaimon and Spark."""
+EXISTING = dict.fromkeys(("ignore_if_exists", "if_not_exists", "exists_ok"), "exist_ok")
+"""Arguments of pypaimon, Spark and ibis for what may be there already."""
+DATABASE = {**EXISTING, "properties": "options", "comment": "options"}
+"""Arguments of new databases of pypaimon and Spark."""
+DROP = {
+    "ignore_if_not_exists": "missing_ok",
+    "if_exists": "missing_ok",
+    "not_exists_ok": "missing_ok",
+}
+"""Arguments of what is dropped in pypaimon, Spark and ibis."""
 CATALOG = {
     "load_table": "table(name)",
     "get_table": "table(name)",
@@ -432,6 +443,7 @@ CATALOG = {
     "drop_namespace": "drop_database(name)",
     "namespace_exists": "has_database(name)",
     "database_exists": "has_database(name)",
+    "create_namespace_if_not_exists": "create_database(name, exist_ok=True)",
     "create_table_if_not_exists": "create_table(…, exist_ok=True)",
     "purge_table": "drop_table(name)",
     "sync_to": "statements_for(engine), whose text that engine is told",

@@ -205,6 +205,7 @@ class TableContract:
         catalog.rename_table("db.c", "other.d")
 
         assert (again().tables("db"), again().tables("other")) == (["b"], ["d"])
+        assert {"db.b", "other.d"} <= set(again().tables())
         assert again().table("other.d").scan().count() == 1
         catalog.create_table("db.a", COLUMNS)
 

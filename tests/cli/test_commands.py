@@ -183,6 +183,14 @@ def test_help_and_version_are_options(name: str, run: Run) -> None:
     assert run(f"--{name}").exit_code == 0
 
 
+def test_a_warehouse_that_is_not_there_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PAIMONLAB_WAREHOUSE", "/nowhere")
+
+    said = run("sql", "warehouse", "SELECT 1").output
+
+    assert "If warehouse is the warehouse: there is no such folder" in said
+
+
 def _completed(*words: str, incomplete: str = "") -> list[str]:
     shell = ShellComplete(main, {}, "paimonlab", "_PAIMONLAB_COMPLETE")
     return [item.value for item in shell.get_completions(list(words), incomplete)]

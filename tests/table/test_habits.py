@@ -204,7 +204,10 @@ def test_arguments_of_other_libraries_are_answered_with_ours(
 ) -> None:
     merge = table.merge([{"id": 1}], on="id")
     verbs: tuple[tuple[Callable[..., Any], tuple[Any, ...], Mapping[str, str]], ...] = (
-        (catalog.create_table, ("db.x", {"id": "INT"}), habits.CREATE),
+        (catalog.create_database, ("x",), habits.DATABASE),
+        (catalog.drop_database, ("db",), habits.DROP),
+        (catalog.drop_table, ("db.t",), habits.DROP),
+        (catalog.create_table, ("db.x", {"id": "INT"}), habits.CREATE | habits.EXISTING),
         (catalog.write_table, ("db.x", [{"id": 1}]), habits.CREATE),
         (table.delete, ("id = 1",), habits.DELETE),
         (table.overwrite, ([{"id": 1}],), habits.OVERWRITE),
@@ -223,6 +226,7 @@ def test_arguments_of_other_libraries_are_answered_with_ours(
                 verb(*given, **{name: None})
             assert ours in inspect.signature(verb).parameters
     assert catalog.tables("db") == ["t"]
+    assert catalog.databases() == ["db"]
     with pytest.raises(TypeError, match="'orders' is not a connection; give name='orders'"):
         table.scan().to_duckdb("orders")  # type: ignore[arg-type]
 

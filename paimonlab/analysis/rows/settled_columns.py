@@ -51,7 +51,7 @@ def settled_columns(scan: Scan) -> SettledColumns:
     Statistics say so only where each row of the files is a row of the table, and the files have
     the table's schema.
     """
-    if scan.predicate is not None or scan.limit is not None or not scan.is_one_snapshot:
+    if scan.predicate is not None or scan.row_limit is not None or not scan.is_one_snapshot:
         return _NOTHING
     plan = scan.plan_here()
     files = plan.files

@@ -163,7 +163,7 @@ def scan_at(table: Table, arguments: TravelArguments, given: SessionOptions) -> 
         schema=schema,
         columns=schema.field_names,
         predicate=None,
-        limit=None,
+        row_limit=None,
     )
 
 

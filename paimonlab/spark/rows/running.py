@@ -204,7 +204,7 @@ class RunningStatement:
             schema=definition.schema,
             columns=definition.schema.field_names,
             predicate=None,
-            limit=None,
+            row_limit=None,
         )
 
     @property

@@ -142,7 +142,7 @@ class AppendChange:
             schema=schema,
             columns=schema.field_names,
             predicate=predicate,
-            limit=None,
+            row_limit=None,
         )
         self.read_plan: ReadPlan = self.scan.read_plan()
         self._buckets: dict[BucketKey, _Bucket] = {}

@@ -163,7 +163,7 @@ def scan_of_all_rows(
         schema=definition.schema,
         columns=definition.schema.field_names,
         predicate=predicate,
-        limit=None,
+        row_limit=None,
     )
 
 

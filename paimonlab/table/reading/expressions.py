@@ -87,7 +87,7 @@ def restricted(rows: Scan, where: Any) -> Scan | None:
     Scan or None
         None: the read itself has to be filtered.
     """
-    if rows.limit is not None or isinstance(rows.kind, OfChanges | OfCondition):
+    if rows.row_limit is not None or isinstance(rows.kind, OfChanges | OfCondition):
         return None
     known, is_whole = what_prunes(where, rows.arrow_schema, rows.definition.name)
     more = bound(known, rows.schema.fields, rows.definition.name)
@@ -109,9 +109,9 @@ def with_condition(rows: Scan, where: Any, limit: int | None) -> Scan:
     condition = Condition.of(where, rows.schema.arrow_schema, rows.definition.name)
     names = condition.columns
     extra = [name for name in rows.schema.field_names if name in names - {*rows.columns}]
-    inner = replace(rows.narrowed([*rows.columns, *extra], rows.predicate), limit=None)
+    inner = replace(rows.narrowed([*rows.columns, *extra], rows.predicate), row_limit=None)
     return replace(
         rows,
-        limit=limit,
+        row_limit=limit,
         kind=OfCondition(inner, condition),
     )

@@ -139,7 +139,7 @@ def _files(scan: Scan, conditions: Conditions) -> PlannedFiles:
     )
     files = store.lookup_plans.get(key)
     if files is None:
-        planned = replace(scan, predicate=conditions.partition, limit=None)
+        planned = replace(scan, predicate=conditions.partition, row_limit=None)
         files = PlannedFiles.of(planned.plan().splits, planned.read_plan())
         store.lookup_plans.put(key, files, _FILE_BYTES * (1 + len(files.split)))
     return files

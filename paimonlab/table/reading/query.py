@@ -81,7 +81,7 @@ def _of_library(definition: TableDefinition, store: TableStore, query: Query) ->
     known, is_whole = what_prunes(query.where, rows.schema.arrow_schema, definition.name)
     rows = rows.narrowed(rows.columns, bound(known, rows.schema.fields, definition.name))
     if is_whole:
-        return replace(rows, limit=query.limit)
+        return replace(rows, row_limit=query.limit)
     return with_condition(rows, query.where, query.limit)
 
 
@@ -153,7 +153,7 @@ def _scan_branch(definition: TableDefinition, store: TableStore, query: Query) -
         schema=schema,
         columns=columns,
         predicate=predicate,
-        limit=query.limit,
+        row_limit=query.limit,
         kind=OfSnapshot(created_since_millis=start.created_since_millis),
     )
 
@@ -175,7 +175,7 @@ def _scan_changes(changes: Changes, limit: int | None) -> Scan:
         schema=changes.schema,
         columns=changes.columns,
         predicate=changes.predicate,
-        limit=limit,
+        row_limit=limit,
         kind=OfChanges(changes),
     )
 

@@ -356,7 +356,7 @@ class _Reader:
             schema=schema,
             columns=schema.field_names,
             predicate=self._predicate,
-            limit=2,
+            row_limit=2,
         )
 
     def _found(self, scan: Scan) -> pa.Table | None:

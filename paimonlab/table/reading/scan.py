@@ -70,7 +70,8 @@ class Scan(
     columns: tuple[str, ...]
     predicate: Predicate | None
     """Bound to ``schema``."""
-    limit: int | None
+    row_limit: int | None
+    """At most so many rows; None: all."""
     kind: ScanKind = field(default_factory=OfSnapshot)
     """Which rows of which commits."""
 
@@ -144,7 +145,7 @@ class Scan(
             self,
             columns=tuple(columns),
             predicate=predicate,
-            limit=None,
+            row_limit=None,
             kind=self.kind.narrowed(columns, predicate),
         )
 
@@ -273,7 +274,7 @@ class Scan(
         self, columns: Sequence[str] | None, limit: int | None, where: pl.Expr | None
     ) -> pa.RecordBatchReader:
         wanted = self if columns is None else self.selecting(columns)
-        if where is not None and self.limit is None and isinstance(self.kind, OfSnapshot):
+        if where is not None and self.row_limit is None and isinstance(self.kind, OfSnapshot):
             known = bound(
                 reading.polars_trees.predicate_of(
                     reading.polars_trees.tree_of(where), self.arrow_schema
@@ -284,13 +285,15 @@ class Scan(
             both = [one for one in (self.predicate, known) if one is not None]
             wanted = wanted.narrowed(wanted.columns, all_of(*both) if both else None)
         if limit is not None:
-            wanted = replace(wanted, limit=limit if self.limit is None else min(limit, self.limit))
+            wanted = replace(
+                wanted, row_limit=limit if self.row_limit is None else min(limit, self.row_limit)
+            )
         return wanted.to_batches()
 
     def count(self) -> int:
         """Count the rows, reading no more than that takes."""
         rows = self.kind.count(self)
-        return rows if self.limit is None else min(rows, self.limit)
+        return rows if self.row_limit is None else min(rows, self.row_limit)
 
     def explain(self) -> Explain:
         """Tell what was pruned and what will be read."""
@@ -302,7 +305,7 @@ class Scan(
         at = "empty" if self.snapshot is None else f"at snapshot {self.snapshot.id}"
         what = f"Scan of {self.definition.name}, {at}"
         where = self.kind.text if isinstance(self.kind, OfCondition) else self.predicate
-        return shown_read(what, self.columns, where, self.limit)
+        return shown_read(what, self.columns, where, self.row_limit)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Stream the rows to anything that speaks Arrow."""

@@ -64,7 +64,7 @@ class Read(Protocol):
         ...
 
     @property
-    def limit(self) -> int | None:
+    def row_limit(self) -> int | None:
         """At most so many rows; None: all."""
         ...
 
@@ -125,7 +125,7 @@ class OfSnapshot(Struct, frozen=True, kw_only=True):
 
     def plan_here(self, scan: Read) -> Plan:
         """Find the files."""
-        return self.planned(scan, limit=scan.limit)
+        return self.planned(scan, limit=scan.row_limit)
 
     def planned(self, scan: Read, *, limit: int | None) -> Plan:
         """Find the files that hold as many rows as are enough, or all: None."""
@@ -168,7 +168,7 @@ class OfSnapshot(Struct, frozen=True, kw_only=True):
             scan.plan_here().splits,
             scan.read_plan(),
             scan.store.file_io,
-            limit=scan.limit,
+            limit=scan.row_limit,
             progress=progress,
         )
 
@@ -248,8 +248,8 @@ class WithFallback(Struct, frozen=True):
         if not self.fallback.plan_here().splits:
             return here
         batches = self._both(here, scan.arrow_schema)
-        if scan.limit is not None:
-            batches = limited(batches, scan.limit)
+        if scan.row_limit is not None:
+            batches = limited(batches, scan.row_limit)
         return pa.RecordBatchReader.from_batches(scan.arrow_schema, batches)
 
     def _both(self, here: pa.RecordBatchReader, schema: pa.Schema) -> Generator[pa.RecordBatch]:
@@ -288,7 +288,7 @@ class OfChanges(Struct, frozen=True):
 
     def batches(self, scan: Read, _progress: Progress | None) -> pa.RecordBatchReader:
         """Stream the rows."""
-        return self.changes.inserts(limit=scan.limit)
+        return self.changes.inserts(limit=scan.row_limit)
 
     def count(self, scan: Read) -> int:
         """Count the rows within the limit."""
@@ -338,7 +338,7 @@ class OfCondition(Struct, frozen=True):
         return pa.RecordBatchReader.from_batches(scan.arrow_schema, self._found(scan, progress))
 
     def _found(self, scan: Read, progress: Progress | None) -> Iterator[pa.RecordBatch]:
-        left = scan.limit
+        left = scan.row_limit
         for batch in self.inner.to_batches(progress=progress) if left != 0 else ():
             is_true = self.condition.is_true(batch)
             found = batch.filter(is_true).select(list(scan.columns)).slice(0, left)

@@ -115,7 +115,7 @@ def move_rows(
         schema=target.schema,
         columns=target.schema.field_names,
         predicate=None,
-        limit=None,
+        row_limit=None,
     )
     splits: dict[bytes, list[DataSplit]] = {}
     for split in scan.plan().splits:

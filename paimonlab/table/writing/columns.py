@@ -116,7 +116,7 @@ def update_columns(
             schema=schema,
             columns=(*definition.schema.field_names, ROW_ID),
             predicate=predicate,
-            limit=None,
+            row_limit=None,
         )
         updated = [applied(rows).select([ROW_ID, *names]) for rows in scan.to_batches()]
         found(sum(rows.num_rows for rows in updated))

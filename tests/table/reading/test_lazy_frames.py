@@ -54,7 +54,7 @@ def test_only_the_columns_and_rows_that_polars_needs_are_read(
     to_batches = Scan.to_batches
 
     def noted(scan: Scan, **options: Any) -> pa.RecordBatchReader:
-        read.append((scan.columns, scan.limit))
+        read.append((scan.columns, scan.row_limit))
         return to_batches(scan, **options)
 
     monkeypatch.setattr(Scan, "to_batches", noted)
