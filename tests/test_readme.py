@@ -23,6 +23,7 @@ def test_the_tour_runs_and_prints_what_it_says(
     monkeypatch.chdir(tmp_path)
 
     said = "\n".join(re.findall(r"# prints (.*)", blocks[0]))
+    paimonlab.connect("./warehouse").create_database("shop")  # as `paimonlab load` did before it
     exec(compile(blocks[0], str(README), "exec"), {})
 
     assert capsys.readouterr().out.strip() == said
