@@ -6,7 +6,7 @@ import os
 import random
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -340,6 +340,58 @@ def test_a_slot_that_is_lost_while_a_job_rests_is_told(tmp_path: Path, database:
         database.run(f"SELECT pg_drop_replication_slot(slot_name) {slot}")
 
     lost.check(job, drop, "does not exist any more", "another name")
+
+
+def test_a_publication_that_is_dropped_while_a_job_rests_is_told(
+    tmp_path: Path, database: Database
+) -> None:
+    database.run("CREATE TABLE t (id int PRIMARY KEY)", "INSERT INTO t VALUES (1)")
+    job, _ = _job(tmp_path, database, "t")
+
+    def drop() -> None:
+        database.run(f"DROP PUBLICATION {database.name}", "INSERT INTO t VALUES (2)")
+
+    lost.check(job, drop, "publication .* does not exist any more", "another name")
+
+
+@pytest.mark.parametrize("while_running", [False, True])
+def test_a_publication_that_is_altered_stops_what_it_did_not_tell(
+    tmp_path: Path, database: Database, while_running: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "_LOOK_SECONDS", 0.1)
+    names = ("taken", "filtered", "same", "back")
+    for name in names:
+        database.run(f"CREATE TABLE {name} (id int PRIMARY KEY)", f"INSERT INTO {name} VALUES (1)")
+    job, catalog = _job(tmp_path, database, *names)
+    job.run()
+    with _running(job) if while_running else nullcontext():
+        if while_running:
+            until(lambda: job.status.phase == "caught up")
+        database.run(
+            f"ALTER PUBLICATION {database.name} DROP TABLE taken, back",
+            "INSERT INTO back VALUES (2)",
+            f"ALTER PUBLICATION {database.name} ADD TABLE back",
+            "INSERT INTO taken VALUES (2)",
+            f"ALTER PUBLICATION {database.name} SET TABLE same, back, filtered WHERE (id < 2)",
+            "INSERT INTO filtered VALUES (2)",
+            "INSERT INTO same VALUES (2)",
+        )
+        if not while_running:
+            job.run()
+        until(lambda: len([one for one in job.status.tables if one.stopped]) == 3)
+        until(lambda: _rows(catalog, "same") == [(1,), (2,)])
+    stopped = {one.name: one.stopped for one in job.status.tables if one.stopped}
+    assert set(stopped) == {"ods.taken", "ods.filtered", "ods.back"}
+    assert all("resnapshot" in str(reason) for reason in stopped.values())
+    if while_running:
+        return
+    database.run(f"ALTER PUBLICATION {database.name} SET TABLE same, back, filtered")
+    for name in stopped:
+        job.resnapshot(name)
+    job.run()
+    database.run(*(f"INSERT INTO {name} VALUES (3)" for name in names))
+    job.run()
+    assert all(_rows(catalog, name) == [(1,), (2,), (3,)] for name in names)
 
 
 def test_columns_change_in_the_midst(tmp_path: Path, database: Database) -> None:

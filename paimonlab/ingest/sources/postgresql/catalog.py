@@ -435,6 +435,35 @@ def publication(server: Connection, name: str) -> Publication | None:
     )
 
 
+def how_published(server: Connection, name: str, oids: Iterable[int]) -> dict[int, str | None]:
+    """Say how a publication has tables, in words that are others once it was altered.
+
+    Returns
+    -------
+    dict
+        By oid of those that exist; None: the publication does not have it.
+    """
+    number = version(server)
+    row_filter = "pg_get_expr(r.prqual, r.prrelid)" if number >= _COLUMN_LISTS else "NULL"
+    of_schema = "false"
+    if number >= _COLUMN_LISTS:
+        of_schema = """EXISTS (SELECT FROM pg_publication_namespace n
+            WHERE n.pnpubid = p.oid AND n.pnnspid = c.relnamespace)"""
+    rows = server.rows(
+        f"""
+        SELECT c.oid, p.puballtables OR r.oid IS NOT NULL OR {of_schema},
+            concat_ws(' ', r.oid, CASE WHEN p.pubinsert THEN 'insert' END,
+                CASE WHEN p.pubupdate THEN 'update' END, CASE WHEN p.pubdelete THEN 'delete' END,
+                CASE WHEN p.pubtruncate THEN 'truncate' END, {row_filter})
+        FROM pg_class c LEFT JOIN pg_publication p ON p.pubname = $1
+        LEFT JOIN pg_publication_rel r ON r.prpubid = p.oid AND r.prrelid = c.oid
+        WHERE c.oid = ANY ($2::oid[])""",  # noqa: S608 - texts of this function
+        name,
+        _array(oids),
+    )
+    return {int(str(oid)): how if is_there == "t" else None for oid, is_there, how in rows}
+
+
 def _names(listed: str | None) -> tuple[str, ...] | None:
     import json  # noqa: PLC0415 - a list of names that the server wrote
 

@@ -27,6 +27,8 @@ class Place:
     names: Mapping[int, int] = field(default_factory=dict)
     """By oid: `mark_of` the name that the table had at `lsn`. Positions of earlier releases have
     none."""
+    published: Mapping[int, int] = field(default_factory=dict)
+    """By oid: `mark_of` how the table was published then; the same holds."""
 
     def after(self, lsn: int) -> Place:
         """Return the place after the transactions before another one."""
@@ -38,6 +40,11 @@ class Place:
         ahead = {**self.copied_at, oid: lsn} if lsn > self.lsn else dict(self.copied_at)
         there = replace(self, tables=tuple(sorted({*self.tables, oid})), copied_at=ahead)
         return there.with_name(oid, name)
+
+    def with_published(self, found: Mapping[int, str | None]) -> Place:
+        """Return the place with tables that are published so; None: not at all."""
+        marks = {oid: mark_of(how or "") for oid, how in found.items() if oid in self.tables}
+        return replace(self, published={**self.published, **marks})
 
     def with_name(self, oid: int, name: str) -> Place:
         """Return the place with a table of that name."""
@@ -55,6 +62,7 @@ class Place:
             tables=tuple(oid for oid in self.tables if oid not in oids),
             copied_at={oid: at for oid, at in self.copied_at.items() if oid not in oids},
             names={oid: mark for oid, mark in self.names.items() if oid not in oids},
+            published={oid: mark for oid, mark in self.published.items() if oid not in oids},
         )
 
     def to_json(self) -> JsonValue:
@@ -76,6 +84,8 @@ class Place:
             }
         if self.names:
             found["names"] = [self.names.get(oid, -1) for oid in self.tables]
+        if self.published:
+            found["published"] = [self.published.get(oid, -1) for oid in self.tables]
         return found
 
 
@@ -99,20 +109,25 @@ def place_of(source: str, position: JsonValue) -> Place:
         assert isinstance(copied, dict)
         assert isinstance(tables, list)
         oids = tuple(int(str(oid)) for oid in tables)
-        marks = position.get("names", [])
-        assert isinstance(marks, list)
         return Place(
             system=str(position["system"]),
             lsn=lsn_of(str(position["lsn"])),
             tables=oids,
             copied_at={int(oid): lsn_of(str(at)) for oid, at in copied.items()},
-            names={
-                oid: mark
-                for oid, mark in zip(oids, marks, strict=bool(marks))
-                if isinstance(mark, int) and mark >= 0
-            },
+            names=_marks(position, "names", oids),
+            published=_marks(position, "published", oids),
         )
     except (AssertionError, KeyError, ValueError):
         raise SourceError(
             source, f"{position!r} is not a position of it: whose job is it?"
         ) from None
+
+
+def _marks(position: Mapping[str, JsonValue], key: str, oids: tuple[int, ...]) -> dict[int, int]:
+    marks = position.get(key, [])
+    assert isinstance(marks, list)
+    return {
+        oid: mark
+        for oid, mark in zip(oids, marks, strict=bool(marks))
+        if isinstance(mark, int) and mark >= 0
+    }

@@ -233,6 +233,15 @@ def check_slot_has(
         )
 
 
+def missing(server: str, name: str) -> SourceError:
+    """Make the error of a publication that was dropped: the log cannot be read without it."""
+    return SourceError(
+        server,
+        f"publication {name} does not exist any more, and one that is created again does not tell "
+        f"what changed before; {_BEGIN_ANEW}",
+    )
+
+
 def active(server: Connection, name: str) -> SourceError:
     """Make the error of a slot that another process reads."""
     found = catalog.slot(server, name)

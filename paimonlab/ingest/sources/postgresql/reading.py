@@ -191,6 +191,9 @@ class Reading:
             catalog.check_server(server)
             tables = yield from self._readable(server, self._chosen(server))
             self._names = {table.oid: table.full_name for table in tables}
+            if self.place is not None and catalog.publication(server, settings.publication) is None:
+                raise publishing.missing(server.name, settings.publication)
+            unlike = self._unlike(server)
             published = yield from self._waited(
                 publishing.publish(server, settings.publication, tables),
                 server,
@@ -201,12 +204,33 @@ class Reading:
             self._relations.learn(tables, published)
             if self.place is not None:
                 self._check_place(server)
+                yield from self._unpublished(unlike)
+                self._unlike(server)  # as they are published since
         if self.place is None:
             yield from self._begin(tables)
         assert self.place is not None
         yield from self._copy_missing(tables)
 
     # Tables
+
+    def _unlike(self, server: Connection) -> dict[int, str | None]:
+        """Return how tables are published that are read and were published in another way."""
+        if self.place is None:
+            return {}
+        found = catalog.how_published(server, self.settings.publication, self.place.tables)
+        before, self.place = self.place.published, self.place.with_published(found)
+        return {
+            oid: how
+            for oid, how in found.items()
+            if before.get(oid, self.place.published[oid]) != self.place.published[oid]
+            or (how is None and oid not in before)
+        }
+
+    def _unpublished(self, unlike: Mapping[int, str | None]) -> Iterator[Event]:
+        """Say of tables that not all of their changes were published."""
+        assert self.place is not None
+        for oid, how in unlike.items():
+            yield from self._relations.unpublished(oid, how, lsn_text(self.place.lsn))
 
     def _chosen(self, server: Connection) -> list[ServerTable]:
         return publishing.chosen(
@@ -341,6 +365,7 @@ class Reading:
                 return
             published = catalog.publication(server, settings.publication)
             assert published is not None
+            how = catalog.how_published(server, settings.publication, oids)
             for table in tables:
                 layout = layout_of(table, self._relations.types, published)
                 yield from self._taken_over(table, moment)
@@ -363,7 +388,8 @@ class Reading:
                         yield self._boundary(Phase.SNAPSHOT)
                     if waits := silence.waits(f"rows of {table.full_name}"):
                         yield waits
-                self.place = self.place.with_copied(table.oid, moment.lsn, table.full_name)
+                copied = self.place.with_copied(table.oid, moment.lsn, table.full_name)
+                self.place = copied.with_published({table.oid: how.get(table.oid)})
                 self._names.pop(table.oid, None)
                 self._torn, self._has_copied = "", True
                 if size >= _BOUNDARY_BYTES:
@@ -414,8 +440,6 @@ class Reading:
         try:
             yield from self._started()
         except ServerError as error:
-            if error.state not in _STARTING:
-                raise
             yield from self._started_again(error)
         self._moved = time.monotonic()
         took = 0.0
@@ -427,8 +451,6 @@ class Reading:
                 messages = self.stream.received(_WAIT_SECONDS, gathering)
                 waits = self._heard_or_waits()
             except ServerError as error:
-                if error.state not in _STARTING:
-                    raise
                 yield from self._started_again(error)
                 continue
             began = time.monotonic()
@@ -511,6 +533,7 @@ class Reading:
 
     def _started_again(self, error: ServerError) -> Iterator[Event]:
         """Connect again after the connection was lost; go on behind what was taken."""
+        self._check_may_come_back(error)
         logger.warning("%s", error)
         if self.stream is not None:
             self._lost = self.stream.process
@@ -535,6 +558,13 @@ class Reading:
                 time.sleep(_WAIT_SECONDS)
             else:
                 return
+
+    def _check_may_come_back(self, error: ServerError) -> None:
+        """Raise what another connection would not mend while the log is followed."""
+        if error.state in _GONE:
+            raise publishing.missing(self.settings.name, self.settings.publication) from error
+        if error.state not in _STARTING:
+            raise error
 
     def _phase(self, *, is_idle: bool = False) -> Phase:
         assert self.place is not None
@@ -588,12 +618,15 @@ class Reading:
             return
         self._looked = now
         tables: list[ServerTable] = []
+        unlike: dict[int, str | None] = {}
         # A server that is gone is found out by the stream.
         with suppress(ServerError), closing(self.settings.connect()) as server:
             self._look(server)
+            unlike = self._unlike(server)
             if is_new:
                 self._discovered = now
                 tables = yield from self._new_tables(server)
+        yield from self._unpublished(unlike)
         if not tables:
             return
         try:

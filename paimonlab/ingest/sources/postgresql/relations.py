@@ -101,6 +101,34 @@ class Relations:
             reason="as the server calls the table",
         )
 
+    def unpublished(self, oid: int, how: str | None, lsn: str) -> Iterator[Event]:
+        """Say that the server did not tell all changes of a table before a place.
+
+        Parameters
+        ----------
+        oid
+            Of a table that is read.
+        how
+            It is published now; None: it is not.
+        """
+        known = self._tables.get(oid)
+        if known is None or not self.is_meant(known.full_name):
+            return
+        table, publication = known.full_name, self.settings.publication
+        now = "does not have it" if how is None else "was altered, or was without it for some time"
+        problem = (
+            f"publication {publication} {now}, so not all that changed in {table} before {lsn} is "
+            "in the log: let it have all changes of the table again, and ask for resnapshot, which "
+            "reads its rows"
+        )
+        yield SourceSchemaChange(
+            table=table,
+            before=None,
+            after=SourceSchema(columns=(), refusal=problem),
+            position=lsn,
+            reason="as the server publishes the table",
+        )
+
     def gone(self, table: str, lsn: str) -> Event:
         """Say that a table of a name is not the one any more whose rows were read."""
         return SourceSchemaChange(
