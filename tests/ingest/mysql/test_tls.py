@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -104,3 +106,62 @@ def test_a_login_of_mysql_without_cryptography_says_what_to_do(
     monkeypatch.setattr(pymysql, "connect", connect)
     with pytest.raises(UnsupportedError, match=r"caching_sha2.*pip install cryptography.*tls=True"):
         pm.mysql(user="lake", password_env=PASSWORD_ENV).database("shop").tables()
+
+
+@pytest.mark.parametrize("plugin", ["caching_sha2_password", "sha256_password"])
+def test_a_password_of_mysql_is_encrypted_without_tls(plugin: str) -> None:
+    """As MySQL 8 asks for it, in the words of its protocol: by RSA, with the server's key."""
+    rsa = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.rsa")
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    told: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        answering = threading.Thread(
+            target=_log_one_in, args=(listening, plugin.encode(), key, told), daemon=True
+        )
+        answering.start()
+        with pytest.raises(SourceError, match="gone with the wind"):
+            pm.mysql(port=port, user="lake", password_env=PASSWORD_ENV).database("shop").tables()
+        answering.join(10)
+
+    password, *sent = told
+    assert password == PASSWORD.encode() + b"\0"
+    assert not any(PASSWORD.encode() in packet for packet in sent)
+
+
+def _log_one_in(listening: socket.socket, plugin: bytes, key: Any, told: list[bytes]) -> None:
+    """Ask who connects for a password, as a server does that does not know its hash yet."""
+    from cryptography.hazmat.primitives import hashes, serialization  # noqa: PLC0415 - an extra
+    from cryptography.hazmat.primitives.asymmetric import padding  # noqa: PLC0415 - the same
+
+    salt = bytes(range(1, 21))
+    connection, _ = listening.accept()
+    with connection, connection.makefile("rwb") as stream:
+
+        def send(number: int, data: bytes) -> None:
+            stream.write(len(data).to_bytes(3, "little") + bytes([number]) + data)
+            stream.flush()
+
+        def received() -> bytes:
+            size = int.from_bytes(stream.read(4)[:3], "little")
+            data: bytes = stream.read(size)
+            told.append(data)
+            return data
+
+        can = (0x000F_A201).to_bytes(4, "little")  # protocol 4.1, secure logins, plugins
+        begin = b"\x0a8.4.0\0" + bytes(4) + salt[:8] + b"\0" + can[:2] + b"\x2d\x02\0" + can[2:]
+        send(0, begin + b"\x15" + bytes(10) + salt[8:] + b"\0" + plugin + b"\0")
+        received()
+        number = 2
+        if plugin == b"caching_sha2_password":
+            send(number, b"\x01\x04")  # the hash is not known: the password itself
+            assert received() == b"\x02", "the client asks for the key"
+            number += 2
+        pem = key.public_key().public_bytes(
+            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+        )
+        send(number, b"\x01" + pem)
+        secret = padding.OAEP(padding.MGF1(hashes.SHA1()), hashes.SHA1(), None)
+        mixed = key.decrypt(received(), secret)
+        told.insert(0, bytes(one ^ salt[at % 20] for at, one in enumerate(mixed)))
+        send(number + 2, b"\xff\x51\x04#08S01gone with the wind")
