@@ -29,11 +29,13 @@ from paimonlab.ingest.sources.kafka_positions import (
     Start,
     begin_of,
     from_json,
+    ids_of,
     read_again,
     since,
     start_of,
     to_json,
     to_read_again,
+    with_ids,
 )
 from paimonlab.ingest.sources.kafka_reader import Brokers, Reader, Wanted, come_again
 from paimonlab.ingest.sources.login_options import check_options
@@ -43,6 +45,7 @@ from paimonlab.spec.types.data_types import DataType
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, KafkaError
+    from confluent_kafka.admin import AdminClient
 
 logger = logging.getLogger(__name__)
 
@@ -55,6 +58,9 @@ _OURS = {
     "isolation.level": "only committed messages are read",
     "enable.partition.eof": "it says when all is read",
 }
+_IDS_SECONDS = 2.0
+_NO_IDS = ("None", "A" * 22)
+"""What brokers tell that know of no ids: all bits 0."""
 _SECRETS = (
     "sasl.password",
     "ssl.key.password",
@@ -268,6 +274,7 @@ class KafkaSource:
         self._start = start
         self._consumer: Consumer | None = None
         self._asking: Reader | None = None
+        self._admin: AdminClient | None = None
         self._decoders: dict[str, Decode] = {}
         self._decoder("")  # settings that do not do are refused at once
 
@@ -362,7 +369,7 @@ class KafkaSource:
         """Return the offsets at which reading begins."""
         reader = self._asked()
         offsets = reader.first_offsets(None)
-        return since(to_json(offsets), reader.begin(offsets))
+        return with_ids(since(to_json(offsets), reader.begin(offsets)), reader.ids(None))
 
     def newest(
         self, position: JsonValue, *, most: int | None = None, until: JsonValue = None
@@ -372,9 +379,11 @@ class KafkaSource:
         New partitions are in it, and are read from their beginning.
         """
         if read_again(position):
-            return since(to_json(from_json(position)), begin_of(position))
-        newest = self._asked().newest(position, most=most, until=until)
-        return since(to_json(newest), begin_of(position))
+            same = since(to_json(from_json(position)), begin_of(position))
+            return with_ids(same, ids_of(position))
+        reader = self._asked()
+        newest = reader.newest(position, most=most, until=until)
+        return with_ids(since(to_json(newest), begin_of(position)), reader.ids(position))
 
     def parts(self, begin: JsonValue, end: JsonValue) -> Sequence[JsonValue]:
         """Return ``[topic, number, offset, end]`` of each partition that has something.
@@ -439,6 +448,7 @@ class KafkaSource:
         if self._asking is not None:
             self._asking.close()
             self._asking = None
+        self._admin = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what it was made of; another process has its own connections."""
@@ -459,9 +469,30 @@ class KafkaSource:
             start=self._start,
             has_group=self._cluster.group is not None,
             decoder=self._decoder,
+            ids=self._ids,
         )
         brokers = Brokers()
         return Reader(wanted, _consumer(self._cluster, error_cb=brokers.note), brokers)
+
+    def _ids(self, topics: Collection[str]) -> Mapping[str, str]:
+        """Ask a cluster which topics it has; nothing is known of those that it does not tell."""
+        from confluent_kafka import KafkaException, TopicCollection  # noqa: PLC0415 - an extra
+        from confluent_kafka.admin import AdminClient  # noqa: PLC0415 - the same
+
+        if not topics:
+            return {}
+        if self._admin is None:
+            self._admin = AdminClient(self._cluster._configuration())  # noqa: SLF001 - this module
+        found = {}
+        asked = self._admin.describe_topics(
+            TopicCollection([*topics]), request_timeout=_IDS_SECONDS
+        )
+        for topic, answer in asked.items():
+            try:
+                found[topic] = str(answer.result(_IDS_SECONDS).topic_id)
+            except (KafkaException, TimeoutError) as error:  # no right, gone, or too old
+                logger.info("%s: %s is not described: %s", self.name, topic, error)
+        return {topic: one for topic, one in found.items() if one not in _NO_IDS}
 
     def _decoder(self, topic: str) -> Decode:
         found = self._decoders.get(topic)

@@ -3,7 +3,8 @@
 A position is the next offset to read of each partition, ``{"orders": {"0": 42}}``. Partitions that
 are not in it are new: they are read from their beginning. ``"again:"``, which no topic is called,
 has the tables of which all messages before those offsets are read first, and ``"from:"`` the
-offsets at which reading began, where nothing else tells them.
+offsets at which reading began, where nothing else tells them. ``"ids:"`` has the numbers by which a
+cluster tells a topic from one that had its name before.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ Offsets: TypeAlias = dict[Partition, int]
 
 _AGAIN = "again:"
 _FROM = "from:"
+_IDS = "ids:"
 _SPECIFIC = re.compile(r"partition:(\d+),offset:(\d+)")
 _WORDS: dict[str, Literal["earliest", "latest", "group"]] = {
     "earliest": "earliest",
@@ -117,7 +119,7 @@ def from_json(position: JsonValue) -> Offsets:
         return {
             (topic, int(number)): int(offset)  # type: ignore[arg-type]
             for topic, by_number in position.items()
-            if topic not in (_AGAIN, _FROM)
+            if topic not in (_AGAIN, _FROM, _IDS)
             for number, offset in by_number.items()  # type: ignore[union-attr]
         }
     except (AssertionError, AttributeError, TypeError, ValueError):
@@ -141,6 +143,41 @@ def since(position: JsonValue, begin: JsonValue) -> JsonValue:
 def begin_of(position: JsonValue) -> JsonValue:
     """Return where reading began, as a position says it; None: it does not."""
     return position.get(_FROM) if isinstance(position, dict) else None
+
+
+def with_ids(position: JsonValue, ids: Mapping[str, str]) -> JsonValue:
+    """Return a position that also says which topics they are.
+
+    Examples
+    --------
+    >>> with_ids({"orders": {"0": 42}}, {"orders": "xyz"})
+    {'orders': {'0': 42}, 'ids:': {'orders': 'xyz'}}
+    """
+    assert isinstance(position, dict)
+    return {**position, _IDS: dict[str, JsonValue](sorted(ids.items()))} if ids else position
+
+
+def ids_of(position: JsonValue) -> dict[str, str]:
+    """Return the ids of topics, as far as a position has them."""
+    ids = position.get(_IDS) if isinstance(position, dict) else None
+    return {topic: str(one) for topic, one in ids.items()} if isinstance(ids, dict) else {}
+
+
+def check_ids(source: str, before: Mapping[str, str], now: Mapping[str, str]) -> None:
+    """Make sure that topics are those that were read.
+
+    Raises
+    ------
+    SourceError
+        If one has only the name of it.
+    """
+    for topic, one in before.items():
+        if now.get(topic, one) != one:
+            raise SourceError(
+                source,
+                f"topic {topic} was deleted and created again: its offsets are those of other "
+                f"messages; {_WAY_OUT}",
+            )
 
 
 def to_read_again(position: JsonValue, tables: Collection[str]) -> JsonValue:

@@ -37,8 +37,10 @@ from paimonlab.ingest.sources.kafka_positions import (
     Start,
     begin_of,
     begins_since,
+    check_ids,
     continued,
     from_json,
+    ids_of,
     limited,
     lost,
     read_again,
@@ -46,6 +48,7 @@ from paimonlab.ingest.sources.kafka_positions import (
     specific,
     to_json,
     whole_from,
+    with_ids,
 )
 from paimonlab.ingest.sources.losses import Patience
 
@@ -93,6 +96,8 @@ class Wanted:
     """Whether the consumer has a group that the user named."""
     decoder: Callable[[str], Decode]
     """Of a topic."""
+    ids: Callable[[Collection[str]], Mapping[str, str]]
+    """Which topics they are, as far as brokers tell; those of before Kafka 2.8 do not."""
 
 
 class Brokers:
@@ -148,6 +153,8 @@ class Reader:
         self._newest_millis: int | None = None
         self._begin: JsonValue = None
         """Where reading began, if nothing else tells it."""
+        self._ids: dict[str, str] = {}
+        """Of topics: those that were read, and then those that are."""
         self._batch = _FIRST_MESSAGES
         self._most = _MOST_MESSAGES
         self._looked = 0.0
@@ -275,6 +282,7 @@ class Reader:
         """Yield what comes after a position, without end."""
         offsets = yield from self._awaited_offsets(position)
         self._begin = begin_of(position) if position is not None else self.begin(offsets)
+        self.ids(position)
         if again := read_again(position):
             yield from self._again(position, again, offsets)
         self._assign(offsets)
@@ -300,6 +308,27 @@ class Reader:
                 waits = patience.waits(error, has_heard=False)
             yield waits
             time.sleep(losses.WAIT_SECONDS)
+
+    def _position(self, offsets: Offsets) -> JsonValue:
+        return with_ids(since(to_json(offsets), self._begin), self._ids)
+
+    def ids(self, position: JsonValue) -> Mapping[str, str]:
+        """Return which topics are read now.
+
+        Raises
+        ------
+        SourceError
+            If one is not that of the position.
+        """
+        self._ids = ids_of(position)
+        self._look_at_ids()
+        return self._ids
+
+    def _look_at_ids(self) -> None:
+        now = answer_of(lambda: self._wanted.ids(self._counts), name="a question to Kafka")
+        check_ids(self._name, self._ids, now)
+        self._ids = {topic: one for topic, one in self._ids.items() if topic in self._counts}
+        self._ids |= now
 
     def begin(self, offsets: Offsets) -> JsonValue:
         """Return what positions say of where reading begins; None: the start tells it."""
@@ -335,7 +364,7 @@ class Reader:
                 if (found := come_again(event, tables)) is not None:
                     yield found
                 yield Boundary(position=position, phase=Phase.SNAPSHOT)
-        yield Boundary(position=since(to_json(ends), self._begin), phase=Phase.STREAM)
+        yield Boundary(position=self._position(ends), phase=Phase.STREAM)
 
     def sample(self, offsets: Offsets) -> Iterator[Event]:
         """Yield the first rows from some offsets on."""
@@ -513,7 +542,7 @@ class Reader:
         # Ends that were reached before all brokers were gone may have moved.
         is_all = self._silent is None and all(map(self._is_at_end, self._next))
         return Boundary(
-            position=since(to_json(self._next), self._begin),
+            position=self._position(self._next),
             phase=Phase.CAUGHT_UP if is_all else Phase.STREAM,
             seen_millis=self._newest_millis,
             behind=behind,
@@ -542,6 +571,7 @@ class Reader:
         if gone:
             partition = min(gone)
             raise lost(self._name, partition, self._next[partition], "it is gone")
+        self._look_at_ids()
         new = [partition for partition in partitions if partition not in known]
         if new:
             logger.info("%s: new partitions %s", self._name, new)

@@ -78,6 +78,12 @@ def _caught_up(source: KafkaSource, position: JsonValue = None) -> tuple[list[in
     return _ids(events), last.position
 
 
+def _offsets(position: JsonValue) -> JsonValue:
+    """Return a position without what it says of topics."""
+    assert isinstance(position, dict)
+    return {topic: offsets for topic, offsets in position.items() if topic != "ids:"}
+
+
 def _ids(events: list[Event]) -> list[int]:
     changes = [event for event in events if isinstance(event, RowChanges)]
     return [int(number) for batch in changes for number in batch.rows["id"].to_pylist()]
@@ -94,9 +100,9 @@ def test_all_is_read_once_and_goes_on_from_a_position(kafka_broker: Broker, topi
     second, later = _caught_up(source, position)
 
     assert sorted(first) == list(range(800))
-    assert position == {topic: {"0": 500, "1": 300}}
+    assert _offsets(position) == {topic: {"0": 500, "1": 300}}
     assert second == [800, 801]
-    assert later == {topic: {"0": 500, "1": 302}}
+    assert _offsets(later) == {topic: {"0": 500, "1": 302}}
 
 
 def test_it_keeps_what_sources_promise(
@@ -148,7 +154,8 @@ def test_partitions_that_are_new_are_waited_for(
 
     monkeypatch.setattr(source, "_reader", reader)
     assert [*source.tables()] == ["d.t"]
-    assert _caught_up(source) == ([0, 1, 2, 3, 4], {topic: {"0": 5, "1": 0}})
+    found, position = _caught_up(source)
+    assert (found, _offsets(position)) == ([0, 1, 2, 3, 4], {topic: {"0": 5, "1": 0}})
 
 
 def test_rows_know_where_they_were(kafka_broker: Broker, topic: str) -> None:
@@ -223,7 +230,7 @@ def test_only_committed_messages_are_read(kafka_broker: Broker, topic: str) -> N
     found, position = _caught_up(_source(kafka_broker, topic))
 
     assert found == [0, 1, 2, 6, 7]
-    assert position == {topic: {"0": 11}}  # eight messages and three markers
+    assert _offsets(position) == {topic: {"0": 11}}  # eight messages and three markers
     assert _caught_up(_source(kafka_broker, topic), position) == ([], position)
 
 
@@ -290,7 +297,7 @@ def test_new_partitions_are_read_from_their_beginning(
     kafka_broker.admin.create_partitions([NewPartitions(topic, 2)])[topic].result(30)
     kafka_broker.produce(topic, _rows(3, 2), partition=1)
     position = {topic: {"0": 2, "1": 3}, "from:": {topic: {"0": 2}}}
-    found = _until(events, lambda boundary: boundary.position == position)
+    found = _until(events, lambda boundary: _offsets(boundary.position) == position)
 
     assert _ids(found) == [2, 3, 4]
 
@@ -313,7 +320,9 @@ def test_topics_that_match_are_found_later(
         first,
         *_until(
             events,
-            lambda boundary: boundary.position == {f"{topic}_a": {"0": 1}, f"{topic}_b": {"0": 2}},
+            lambda boundary: (
+                _offsets(boundary.position) == {f"{topic}_a": {"0": 1}, f"{topic}_b": {"0": 2}}
+            ),
         ),
     ]
 
@@ -427,6 +436,31 @@ def test_a_topic_that_goes_away_is_an_error(
     kafka_broker.admin.delete_topics([topic])[topic].result(30)
 
     with pytest.raises(SourceError, match=topic):
+        list(islice(events, 200))
+
+
+@pytest.mark.parametrize("is_reading", [False, True])
+def test_a_topic_that_is_made_again_with_as_many_messages_is_another_one(
+    kafka_broker: Broker, topic: str, monkeypatch: pytest.MonkeyPatch, is_reading: bool
+) -> None:
+    monkeypatch.setattr(module, "_DISCOVERY_SECONDS", 0.2)
+    kafka_broker.create(topic)
+    kafka_broker.produce(topic, _rows(2))
+    events = _source(kafka_broker, topic).read(None, lambda _: True)
+    position = next(one.position for one in events if isinstance(one, Boundary))
+    if not is_reading:
+        del events
+
+    kafka_broker.admin.delete_topics([topic])[topic].result(30)
+    until(lambda: topic not in kafka_broker.admin.list_topics(timeout=5).topics)
+    kafka_broker.create(topic)
+    kafka_broker.produce(topic, _rows(9))
+
+    if not is_reading:
+        events = _source(kafka_broker, topic).read(position, lambda _: True)
+        with pytest.raises(SourceError, match="created again"):
+            _source(kafka_broker, topic).newest(position)
+    with pytest.raises(SourceError, match=r"created again|cannot be read again"):
         list(islice(events, 200))
 
 
