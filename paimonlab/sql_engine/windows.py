@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
-from paimonlab.sql_engine import aggregates
+from paimonlab.sql_engine import aggregates, zeros
 from paimonlab.sql_engine.aggregates import AGGREGATES, WINDOWS
 from paimonlab.sql_engine.failures import without_volatility
-from paimonlab.sql_engine.functions import moves
+from paimonlab.sql_engine.frames import frame
 from paimonlab.sql_engine.protocols import Translating
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.tree import check_parts
@@ -18,6 +20,7 @@ from paimonlab.sql_engine.words import written
 
 _ENDED = frozenset({"first_value", "last_value", "first", "last"})
 _OF_KNOWN = _ENDED | {"lag", "lead", "nth_value"}
+_EXTREME = re.compile(rf"(?:min|max)\((.*)\){re.escape(aggregates.HERE)}", re.DOTALL)
 _FRAMED = ("first_value", "last_value", "nth_value")
 _NO_FRAME = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
 
@@ -43,11 +46,30 @@ def over(translator: Translating, node: exp.Window) -> Value:
     if "DISTINCT" in found.pattern:
         raise NotTranslatedError("DISTINCT with OVER", "OVER")
     text, name = _window(translator, node, str(inner.this).lower())
+    if node.args.get("order") or node.args.get("alias") is not None:
+        found = _first_of_zeros(found)
     if found.step is not None:
         name = name.replace(
             _NO_FRAME, f"ROWS BETWEEN {found.step} FOLLOWING AND {found.step} FOLLOWING"
         )
     return found.over(f" OVER ({text})", f" OVER ({name})")
+
+
+def _first_of_zeros(found: aggregates.Aggregate) -> aggregates.Aggregate:
+    """Let the least and the largest number be the first of zeros with and without a sign.
+
+    Spark takes another value only if it is smaller, or larger; DuckDB any of those that are equal.
+    """
+    extreme = _EXTREME.fullmatch(found.pattern)
+    if extreme is None or not zeros.has_sign(found.kind):
+        return found
+    if " FILTER " in found.pattern:
+        raise NotTranslatedError("FILTER of min() or max() of DOUBLE with OVER", "FILTER")
+    zero = f"CASE WHEN {extreme[1]} = 0 THEN {extreme[1]} END"
+    first = f"first_value({zero} IGNORE NULLS){aggregates.HERE}"
+    return replace(
+        found, pattern=f"(CASE WHEN {found.pattern} = 0 THEN {first} ELSE {found.pattern} END)"
+    )
 
 
 def _without_nulls(inner: exp.Expression) -> tuple[str, list[exp.Expression]] | None:
@@ -103,45 +125,30 @@ def _window(translator: Translating, node: exp.Window, function: str) -> tuple[s
     if groups:
         texts.append("PARTITION BY " + ", ".join(one.text for one in groups))
         names.append("PARTITION BY " + ", ".join(one.name for one in groups))
-    order = node.args.get("order")
+    order, by = node.args.get("order"), list[Value]()
     if order is not None:
         terms = [translator.ordered(term) for term in order.expressions]
+        by = [translator.value(term.this) for term in order.expressions]
         texts.append("ORDER BY " + ", ".join(text for text, _ in terms))
         names.append("ORDER BY " + ", ".join(name for _, name in terms))
     elif function in WINDOWS:
         raise NotTranslatedError(f"{function}() without ORDER BY", function, written(function))
     texts = [without_volatility(text) for text in texts]
-    frame, frame_name = _frame(node, function, has_order=order is not None)
+    frame, frame_name = _frame(translator, node, function, by)
     return " ".join([*texts, *frame]), " ".join([*names, *frame_name])
 
 
-def _frame(node: exp.Window, function: str, *, has_order: bool) -> tuple[list[str], list[str]]:
+def _frame(
+    translator: Translating, node: exp.Window, function: str, order: Sequence[Value]
+) -> tuple[list[str], list[str]]:
     spec = node.args.get("spec")
     if spec is None:
         if function in WINDOWS and function not in _FRAMED and function != "cume_dist":
             return [], [_NO_FRAME]
-        if has_order:
+        if order:
             return [], ["RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"]
         return [], ["ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"]
-    check_parts(spec, "kind", "start", "start_side", "end", "end_side")
     if function in WINDOWS and function not in _FRAMED:
         raise NotTranslatedError(f"a frame of {function}()", function)
-    kind = str(spec.args["kind"]).upper()
-    begin = _bound(spec.args["start"], spec.args.get("start_side"), kind)
-    end = spec.args.get("end")
-    last = "CURRENT ROW" if end is None else _bound(end, spec.args.get("end_side"), kind)
-    text = f"{kind} BETWEEN {begin} AND {last}"
-    return [text], [text]
-
-
-def _bound(bound: Any, side: Any, kind: str) -> str:
-    text = bound if isinstance(bound, str) else None
-    if text is not None and text.upper() in ("CURRENT ROW", "UNBOUNDED"):
-        return f"{text.upper()} {str(side or '').upper()}".strip()
-    if kind == "RANGE" and isinstance(bound, exp.Interval):
-        count, unit = moves.parts(bound)
-        if unit == "DAY":
-            return f"INTERVAL '{count}' {unit} {str(side).upper()}"
-    if kind != "ROWS" or not isinstance(bound, exp.Literal) or not bound.name.isdecimal():
-        raise NotTranslatedError(f"such a frame of {kind}", kind)
-    return f"{bound.name} {str(side).upper()}"
+    text, name = frame(translator, spec, order)
+    return [text], [name]

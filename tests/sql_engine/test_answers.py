@@ -204,6 +204,27 @@ def test_a_condition_leaves_out_files_before_they_are_opened(catalog: Catalog) -
     assert [name for name, _ in rows_of_schema(one)] == ["upper(v)"]
 
 
+def test_of_zeros_in_a_frame_the_first_is_the_least_and_the_largest(tmp_path: Path) -> None:
+    """Spark takes a later value only if it is smaller or larger: a model of that."""
+    zeros = random.Random(7).choices([0.0, -0.0, None, -1.5, 2.5], k=60)
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    catalog.write_table("db.z", {"id": list(range(60)), "x": zeros})
+
+    found = rows(
+        catalog,
+        "SELECT id, max(x) OVER w, min(-x) OVER w FROM db.z "
+        "WINDOW w AS (ORDER BY id ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING) ORDER BY id",
+    )
+
+    expected = []
+    for place in range(60):
+        framed = [x for x in zeros[max(place - 2, 0) : place + 2] if x is not None]
+        most = max(framed, default=None)  # Python's takes the first of equal ones as well
+        expected.append((place, most, None if most is None else -most))
+    assert list(map(str, found)) == list(map(str, expected))
+
+
 def rows_of_schema(plan: engine.Planned) -> list[tuple[str, str]]:
     return list(zip(plan.schema.names, plan.types, strict=True))
 

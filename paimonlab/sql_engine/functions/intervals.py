@@ -47,6 +47,17 @@ def literal(node: exp.Interval) -> Value:
     NotTranslatedError
         If it is written otherwise, or of months.
     """
+    return of_micros(*written(node))
+
+
+def written(node: exp.Interval) -> tuple[int, IntervalType]:
+    """Return the microseconds and the type of a length that is written.
+
+    Raises
+    ------
+    NotTranslatedError
+        If it is written otherwise, or of months.
+    """
     given, unit = node.this, node.args.get("unit")
     text = given.name if isinstance(given, exp.Literal) else ""
     if isinstance(unit, exp.IntervalSpan):
@@ -54,13 +65,13 @@ def literal(node: exp.Interval) -> Value:
     name = unit.name.upper().removesuffix("S") if isinstance(unit, exp.Var) else ""
     field, size = _UNITS.get(name, ("", 0))
     if _COUNT.fullmatch(text) and field:
-        return of_micros(int(text) * size, IntervalType(field, field))
+        return int(text) * size, IntervalType(field, field)
     if name == "SECOND" and _SECONDS.fullmatch(text):
-        return of_micros(int(Decimal(text) * size), IntervalType(field, field))
+        return int(Decimal(text) * size), IntervalType(field, field)
     raise NotTranslatedError("such an INTERVAL", "INTERVAL", _HINT)
 
 
-def _of_span(text: str, first: str, last: str) -> Value:
+def _of_span(text: str, first: str, last: str) -> tuple[int, IntervalType]:
     if first not in FIELDS or last not in FIELDS or FIELDS.index(first) >= FIELDS.index(last):
         raise NotTranslatedError(f"INTERVAL {first} TO {last}", "INTERVAL", _HINT)
     fields = FIELDS[FIELDS.index(first) : FIELDS.index(last) + 1]
@@ -82,7 +93,7 @@ def _of_span(text: str, first: str, last: str) -> Value:
     micros = sum(
         int(Decimal(one) * _SIZES[field]) for field, one in zip(fields, numbers, strict=True)
     )
-    return of_micros(-micros if sign == "-" else micros, IntervalType(first, last))
+    return -micros if sign == "-" else micros, IntervalType(first, last)
 
 
 def of_micros(micros: int, kind: IntervalType = WHOLE) -> Value:

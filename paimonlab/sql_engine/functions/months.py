@@ -79,12 +79,22 @@ def length_of(node: exp.Expression, value: Callable[[exp.Expression], Value]) ->
     if isinstance(node, exp.Anonymous):
         return _made(node, value)
     assert isinstance(node, exp.Interval), "what is_length says is a length"
+    count, name = written(node)
+    return Months(f"CAST({count} AS INTEGER)", name)
+
+
+def written(node: exp.Interval) -> tuple[int, str]:
+    """Return the months of a length that is written, and how Spark names it.
+
+    Raises
+    ------
+    NotTranslatedError
+        If it is written as is not proven.
+    """
     given, unit = node.this, _unit(node)
     text = given.name if isinstance(given, exp.Literal) else ""
     if unit in _SIZES and _COUNT.fullmatch(text):
-        return Months(
-            f"CAST({int(text) * _SIZES[unit]} AS INTEGER)", f"INTERVAL '{int(text)}' {unit}"
-        )
+        return int(text) * _SIZES[unit], f"INTERVAL '{int(text)}' {unit}"
     span = _SPAN.fullmatch(text) if unit not in _SIZES else None
     if span is None or int(span[3]) >= _SIZES["YEAR"]:
         hint = "Write INTERVAL 3 MONTHS, or for a column n * INTERVAL 1 MONTH"
@@ -92,7 +102,7 @@ def length_of(node: exp.Expression, value: Callable[[exp.Expression], Value]) ->
     months = int(span[2]) * _SIZES["YEAR"] + int(span[3])
     sign = "-" if span[1] == "-" and months else ""
     name = f"INTERVAL '{sign}{int(span[2])}-{int(span[3])}' YEAR TO MONTH"
-    return Months(f"CAST({sign}{months} AS INTEGER)", name)
+    return -months if sign else months, name
 
 
 def _made(node: exp.Anonymous, value: Callable[[exp.Expression], Value]) -> Months:
