@@ -50,13 +50,23 @@ def divide_whole(left: Value, right: Value) -> Value:
 
 def remainder(left: Value, right: Value, *, name: str = "") -> Value:
     """``%``: has the sign of the dividend."""
-    _check_numbers("%", left, right)
-    kind = kinds.common(left.kind, right.kind)
-    if kind is None or kind in (kinds.FLOAT, kinds.DOUBLE) or kinds.is_decimal(kind):
-        raise NotTranslatedError("% of other numbers than integers", "%")
-    above, below = cast(left, kind).text, cast(right, kind).text
-    text = quotient(f"({above} % {below})", above, below, right)
     called = name or f"({left.name} % {right.name})"
+    left, right = read_beside(left, right)
+    _check_numbers("%", left, right)
+    if _is_exact(left, right):
+        kind: Kind | None = decimals.remainder_kind(left, right)
+    else:
+        kind = kinds.common(left.kind, right.kind)
+        if kinds.FLOAT in (left.kind, right.kind) and left.kind != right.kind:
+            kind = kinds.DOUBLE
+    if kind is None or kind == kinds.FLOAT:
+        types = f"{spark_type(left.kind)} and {spark_type(right.kind)}"
+        raise NotTranslatedError(f"% of {types}", "%")
+    if kinds.is_decimal(kind):
+        above, below = decimals.alike(left, right)
+    else:
+        above, below = cast(left, kind).text, cast(right, kind).text
+    text = quotient(f"({above} % {below})", above, below, right)
     return Value(f"CAST({text} AS {duck_type(kind)})", kind, called)
 
 

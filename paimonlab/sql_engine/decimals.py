@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from paimonlab.sql_engine import failures, kinds
 from paimonlab.sql_engine.failures import NOT_PROVEN, fails
-from paimonlab.sql_engine.kinds import duck_type, shape
+from paimonlab.sql_engine.kinds import Kind, duck_type, shape
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.value import Value
 
@@ -123,6 +123,33 @@ def quotient(left: Value, right: Value, name: str) -> Value:
     if right_digits > WHOLE_DIGITS:
         text = _below(_size(right.text), _room(right_scale, 0), text)
     return Value(text, kinds.decimal(precision, scale), name)
+
+
+def remainder_kind(left: Value, right: Value) -> Kind:
+    """Return the type of ``%``.
+
+    Source: ``Remainder.resultDecimalType`` of Spark 4.
+    """
+    (left_digits, left_scale), (right_digits, right_scale) = map(decimal_shape, (left, right))
+    scale = max(left_scale, right_scale)
+    return kinds.decimal(min(left_digits - left_scale, right_digits - right_scale) + scale, scale)
+
+
+def alike(left: Value, right: Value) -> tuple[str, str]:
+    """Write two numbers as decimals of one precision and scale.
+
+    Raises
+    ------
+    NotTranslatedError
+        If they need more digits than there are.
+    """
+    (left_digits, left_scale), (right_digits, right_scale) = map(decimal_shape, (left, right))
+    scale = max(left_scale, right_scale)
+    digits = max(left_digits - left_scale, right_digits - right_scale) + scale
+    if digits > kinds.MOST_DIGITS:
+        raise NotTranslatedError(f"% of decimals that need {digits} digits", "%")
+    first, second = (f"CAST({side.text} AS DECIMAL({digits},{scale}))" for side in (left, right))
+    return first, second
 
 
 def halved(above: str, below: str) -> str:

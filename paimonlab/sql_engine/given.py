@@ -67,7 +67,7 @@ def _exact(text: str) -> Value:
     digits = max(len(exact.as_tuple().digits), scale)
     if digits > kinds.MOST_DIGITS:
         raise NotTranslatedError(f"the number {text}", text)
-    return literal(exact, kinds.decimal(digits, scale), format(exact, "f"))
+    return literal(exact, kinds.decimal(digits, scale), str(exact))
 
 
 def _number_of_type(digits: str, letters: str, spelt: str) -> Value:

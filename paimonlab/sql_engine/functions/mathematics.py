@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from paimonlab.sql_engine import arithmetic, kinds
+from paimonlab.sql_engine import arithmetic, decimals, kinds
 from paimonlab.sql_engine.failures import quotient
 from paimonlab.sql_engine.functions.signatures import Translate, WrongUseError, expect, named
 from paimonlab.sql_engine.kinds import Kind, duck_type
@@ -102,7 +102,7 @@ def _positive(values: Sequence[Value]) -> Value:
 
 
 def _try_remainder(values: Sequence[Value]) -> Value:
-    expect(values, kinds.is_whole, kinds.is_whole)
+    expect(values, kinds.is_numeric, kinds.is_numeric)
     rest = arithmetic.remainder(values[0], values[1])
     text = f"(CASE WHEN {values[1].text} = 0 THEN NULL ELSE {rest.text} END)"
     return Value(text, rest.kind, named("try_mod", values))
@@ -116,13 +116,16 @@ def _bit_count(values: Sequence[Value]) -> Value:
 
 def _positive_remainder(values: Sequence[Value]) -> Value:
     """``pmod``: the remainder, moved by the divisor where it is negative."""
-    expect(values, kinds.is_whole, kinds.is_whole)
-    kind = kinds.common(values[0].kind, values[1].kind)
-    assert kind is not None, "whole numbers have a type together"
-    above, below = (cast(value, kind).text for value in values)
+    expect(values, kinds.is_numeric, kinds.is_numeric)
+    first, second = values
+    kind = arithmetic.remainder(first, second).kind
+    if kinds.is_decimal(kind):
+        above, below = decimals.alike(first, second)
+    else:
+        above, below = cast(first, kind).text, cast(second, kind).text
     rest = f"({above} % {below})"
     moved = f"(CASE WHEN {rest} < 0 THEN ({rest} + {below}) % {below} ELSE {rest} END)"
-    text = quotient(moved, above, below, values[1])
+    text = quotient(moved, above, below, second)
     return Value(f"CAST({text} AS {duck_type(kind)})", kind, named("pmod", values))
 
 
