@@ -78,21 +78,10 @@ def between(translator: Translating, node: exp.Between) -> Value:
 def member(translator: Translating, node: exp.In) -> Value:
     """Translate IN."""
     check_parts(node, "this", "expressions", "query")
-    value = translator.value(node.this)
     query = node.args.get("query")
     if query is not None:
-        if node not in translator.members:
-            raise NotTranslatedError("IN of a query that is not a condition of WHERE", "IN")
-        inner = query.this if isinstance(query, exp.Subquery) else query
-        text, types = translator.query(inner, translator.scope)
-        if len(types) != 1:
-            raise NotTranslatedError("IN of a query of several columns", "IN")
-        found = Value("q.o", types[0], "")
-        mine, other = together([value, found], "IN")
-        inside = f"SELECT {other.text} FROM ({text}) AS q(o)"
-        return Value(
-            f"({mine.text} IN ({inside}))", kinds.BOOLEAN, f"({value.name} IN (listquery()))"
-        )
+        return _member_of_query(translator, node, query)
+    value = translator.value(node.this)
     values = [translator.value(part) for part in node.expressions]
     same = together([value, *values], "IN")
     if not kinds.is_comparable(same[0].kind) or not values:
@@ -100,6 +89,55 @@ def member(translator: Translating, node: exp.In) -> Value:
     names = ", ".join(one.name for one in values)
     texts = ", ".join(one.text for one in same[1:])
     return Value(f"({same[0].text} IN ({texts}))", kinds.BOOLEAN, f"({value.name} IN ({names}))")
+
+
+def _member_of_query(translator: Translating, node: exp.In, query: exp.Expression) -> Value:
+    """Translate ``IN (SELECT …)``."""
+    if node not in translator.members:
+        raise NotTranslatedError("IN of a query that is not a condition of WHERE", "IN")
+    inner = query.this if isinstance(query, exp.Subquery) else query
+    if isinstance(node.this, exp.Tuple):
+        return _row_member(translator, node, inner)
+    value = translator.value(node.this)
+    text, types = translator.query(inner, translator.scope)
+    if len(types) != 1:
+        raise NotTranslatedError("IN of a query of several columns", "IN")
+    mine, other = together([value, Value("q.o", types[0], "")], "IN")
+    inside = f"SELECT {other.text} FROM ({text}) AS q(o)"
+    return Value(f"({mine.text} IN ({inside}))", kinds.BOOLEAN, f"({value.name} IN (listquery()))")
+
+
+def _row_member(translator: Translating, node: exp.In, inner: exp.Expression) -> Value:
+    """Translate ``(a, b) IN (SELECT …)``.
+
+    A row is one of the others if all its values are equal to those of it, and none of them if each
+    other one has a value that is known to differ. Which of the two is wanted follows from where the
+    condition stands.
+    """
+    values = [translator.value(part) for part in node.this.expressions]
+    text, types = translator.query(inner, translator.scope)
+    if len(types) != len(values):
+        raise NotTranslatedError(f"IN of {len(values)} values and {len(types)} columns", "IN")
+    tests = []
+    for number, (value, kind) in enumerate(zip(values, types, strict=True)):
+        mine, other = together([value, Value(f"q.o{number}", kind, "")], "IN")
+        if not kinds.is_comparable(mine.kind):
+            raise NotTranslatedError(f"IN of {spark_type(mine.kind)}", "IN")
+        tests.append(f"{mine.text} = {other.text}")
+    if _is_inverted(node):
+        tests = [f"({test}) IS NOT FALSE" for test in tests]
+    columns = ", ".join(f"o{number}" for number in range(len(types)))
+    found = f"SELECT 1 FROM ({text}) AS q({columns}) WHERE {' AND '.join(tests)}"
+    names = ", ".join(f"{value.name}, {value.name}" for value in values)
+    return Value(f"EXISTS ({found})", kinds.BOOLEAN, f"(named_struct({names}) IN (listquery()))")
+
+
+def _is_inverted(node: exp.Expression) -> bool:
+    """Tell whether a condition that `where_members` returned is what NOT is about."""
+    parent = node.parent
+    while isinstance(parent, exp.Paren):
+        parent = parent.parent
+    return isinstance(parent, exp.Not)
 
 
 def like(translator: Translating, node: exp.Like | exp.ILike) -> Value:

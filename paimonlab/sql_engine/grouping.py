@@ -34,6 +34,19 @@ def check_comparable(values: Sequence[Value], what: str) -> None:
             raise NotTranslatedError(f"{what} of {spark_type(value.kind)}", what)
 
 
+def check_grouped(values: Sequence[Value], what: str) -> None:
+    """Check that equal values can be made one.
+
+    Raises
+    ------
+    NotTranslatedError
+        If one has a map, or a number within it whose zero has a sign.
+    """
+    for value in values:
+        if not kinds.is_grouped(value.kind) and not is_span(value):
+            raise NotTranslatedError(f"{what} of {spark_type(value.kind)}", what)
+
+
 def groups(node: exp.Select, key: Key, chosen: Sequence[Value]) -> str:
     """Translate the groups of a query; empty if it has none.
 
@@ -114,7 +127,7 @@ def _written(texts: Sequence[str]) -> str:
 
 
 def _checked(value: Value) -> Value:
-    check_comparable([value], "GROUP BY")
+    check_grouped([value], "GROUP BY")
     return value
 
 

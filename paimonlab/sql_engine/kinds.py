@@ -122,6 +122,24 @@ def is_comparable(kind: Kind) -> bool:
     return is_atomic(kind) or isinstance(kind, IntervalType)
 
 
+def is_grouped(kind: Kind) -> bool:
+    """Tell whether equal values are one group.
+
+    Nested ones are as well, if nothing in them has a zero with a sign, or entries in no order.
+    """
+    match kind:
+        case ArrayType():
+            return _is_part_grouped(kind.element)
+        case RowType():
+            return all(_is_part_grouped(field.type) for field in kind.fields)
+    return is_comparable(kind)
+
+
+def _is_part_grouped(data_type: DataType) -> bool:
+    kind = kind_of(data_type)
+    return kind is not None and kind not in (FLOAT, DOUBLE) and is_grouped(kind)
+
+
 def is_whole(kind: Kind) -> bool:
     """Tell whether values are integers."""
     return kind in WHOLE

@@ -19,6 +19,7 @@ from paimonlab.sql_engine.functions import json_fields
 from paimonlab.sql_engine.given import Given
 from paimonlab.sql_engine.grouping import (
     check_comparable,
+    check_grouped,
     check_grouping_id,
     groups,
     has_totals,
@@ -200,7 +201,7 @@ class QueryTranslator:
         distinct = node.args.get("distinct")
         if distinct is not None:
             check_parts(distinct)
-            check_comparable(chosen, "DISTINCT")
+            check_grouped(chosen, "DISTINCT")
         parts = list(node.expressions) if len(node.expressions) == len(chosen) else []
         outputs = [
             replace(value, text=zeros.of_group(value, part, keys))
