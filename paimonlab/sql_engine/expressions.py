@@ -27,6 +27,7 @@ from paimonlab.sql_engine.functions import (
     days,
     intervals,
     lists,
+    made_lengths,
     mathematics,
     months,
     moves,
@@ -229,6 +230,10 @@ class Translator:
         self, sign: str, first: exp.Expression, second: exp.Expression
     ) -> Value | None:
         """Translate a time moved by ``INTERVAL n unit``; None if it is something else."""
+        if made_lengths.is_of_all(second):
+            return self._moved_by_all(sign, first, second)
+        if sign == "+" and made_lengths.is_of_all(first):
+            return self._moved_by_all(sign, second, first)
         latest = first.expression if isinstance(first, exp.Add | exp.Sub) else first
         if isinstance(second, exp.Interval) or months.is_length(second):
             if isinstance(latest, exp.Interval):
@@ -245,6 +250,13 @@ class Translator:
             return None
         is_moved = not intervals.is_interval(value)
         return moves.by_interval(sign, value, interval) if is_moved else None
+
+    def _moved_by_all(self, sign: str, time: exp.Expression, length: exp.Expression) -> Value:
+        """Translate a time moved by ``make_interval(…)``."""
+        while isinstance(length, exp.Paren):
+            length = length.this
+        parts = [self.value(part) for part in length.expressions]
+        return made_lengths.moved(sign, self.value(time), parts)
 
     def element(self, node: exp.Bracket) -> Value:
         """Translate ``a[i]``."""

@@ -49,9 +49,8 @@ ELSEWHERE = {
     "quantile_cont": "percentile(a, 0.5)",
     "stdev": "stddev(a)",
     "nz": "coalesce(a, 0)",
-    "make_interval": "n * INTERVAL 1 DAY, added to a day or time; or dateadd(MONTH, n, day)",
-    "make_dt_interval": "n * INTERVAL 1 HOUR, added to a time",
     "make_ym_interval": "n * INTERVAL 1 MONTH, added to a day or time",
+    "make_interval": "make_dt_interval(days, hours), or day + make_interval(years, months)",
     "session_window": "window(time, '5 minutes') for spans of one length",
 }
 """By name in small letters: what is written instead."""

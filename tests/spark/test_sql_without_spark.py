@@ -82,6 +82,35 @@ FOUND = (
     ),
     "SELECT id, listagg(g, ',') OVER (PARTITION BY s ORDER BY id) FROM {t}",
     (
+        "SELECT id, count(*) OVER (ORDER BY x DESC RANGE BETWEEN 5 PRECEDING AND 3 FOLLOWING), "
+        "sum(s) OVER (PARTITION BY b ORDER BY m RANGE BETWEEN 100.5 PRECEDING AND 12345678.25 "
+        "FOLLOWING), count(*) OVER (ORDER BY v RANGE BETWEEN 1.5 PRECEDING AND 1.5D FOLLOWING), "
+        "count(*) OVER (ORDER BY at RANGE BETWEEN INTERVAL 90 MINUTES PRECEDING AND INTERVAL 5 "
+        "MINUTES FOLLOWING), count(*) OVER (ORDER BY day DESC RANGE INTERVAL '0-2' YEAR TO MONTH "
+        "PRECEDING), count(*) OVER (ORDER BY day RANGE BETWEEN 9 PRECEDING AND 30 FOLLOWING) "
+        "FROM {t}"
+    ),
+    "SELECT id, count(*) OVER (ORDER BY big RANGE BETWEEN 100 PRECEDING AND 2 FOLLOWING) FROM {t}",
+    (
+        "SELECT id, d % 2, x % 2.5D, v % s, f % 2, m % 2.5, x % m, 7.5 % s, wide % dec, "
+        "x % '3', mod(m, 3), pmod(d, -3), pmod(v, 3), pmod(m, -2.5), try_mod(d, s - s), "
+        "0.0000001 % m FROM {t} WHERE s <> 0 AND m <> 0 AND dec <> 0"
+    ),
+    "SELECT id, m % (s - s) FROM {t}",
+    (
+        "SELECT id FROM {t} WHERE (g, s) IN (SELECT h, y FROM {u}) OR "
+        "(id, x) IN (SELECT uid, y FROM {u})"
+    ),
+    "SELECT id FROM {t} q WHERE (s, id) NOT IN (SELECT y, uid FROM {u} WHERE y < q.x OR y IS NULL)",
+    "SELECT p, w, count(*), max(p.q) FROM {t} GROUP BY p, w",
+    "SELECT DISTINCT l, struct(g, s) FROM {t}",
+    (
+        "SELECT id, make_dt_interval(s, id, 5, m), at - make_dt_interval(), day + "
+        "make_dt_interval(i), ts - make_interval(s, s, s, s, s, s, s), make_interval(0, 1) + day, "
+        "at + make_interval(1, -2, 3, id, 100, 5, 59.999999) FROM {t}"
+    ),
+    "SELECT id, day + make_interval(0, 0, 0, 0, id) FROM {t}",
+    (
         "SELECT id, count(*) OVER (PARTITION BY lower(g), date_format(day, 'yy-MM') ORDER BY id), "
         "rank() OVER (PARTITION BY try_cast(s AS TINYINT) ORDER BY upper(g) DESC, round(m, 1), id) "
         "FROM {t}"

@@ -182,6 +182,10 @@ class Queries(Values):
             f"sum(x) OVER ({part}ORDER BY day RANGE BETWEEN INTERVAL 30 DAYS PRECEDING AND CURRENT ROW)",
             f"count(*) OVER ({part}ORDER BY ts RANGE BETWEEN INTERVAL 3 DAYS PRECEDING AND INTERVAL 1 DAY FOLLOWING)",
             f"avg(m) {over}",
+            f"{self._one('max', 'min')}({self._one('d', 'v', 'f')}) {over}",
+            f"count(*) OVER ({part}ORDER BY {self._one('x', 's', 'm', 'd', 'v')} {self._one('', 'DESC ')}RANGE BETWEEN {self._rng.randint(0, 9)} PRECEDING AND {self._one('CURRENT ROW', '2 FOLLOWING', 'UNBOUNDED FOLLOWING')})",
+            f"sum(x) OVER ({part}ORDER BY {self._one('ts', 'at')} RANGE BETWEEN INTERVAL {self._rng.randint(1, 99)} HOURS PRECEDING AND {self._one('CURRENT ROW', 'INTERVAL 5 HOURS FOLLOWING')})",
+            f"count(*) OVER ({part}ORDER BY {self._one('day', 'ts')} RANGE BETWEEN INTERVAL {self._rng.randint(1, 9)} MONTHS PRECEDING AND CURRENT ROW)",
         )
         if self._rng.random() < 0.15:
             return (
@@ -227,5 +231,9 @@ class Queries(Values):
             f"PIVOT ({self._one('max(v)', 'count(v) AS c, min(v) AS l')} FOR s IN (0, 1 AS one, -2))",
             "SELECT * FROM (SELECT id, x, s FROM {t}) UNPIVOT (v FOR c IN (x, s))",
             f"SELECT r.id, t2.g FROM range({self._rng.randint(3, 30)}) r LEFT JOIN {{t}} t2 USING (id)",
+            f"SELECT {self._one('p', 'n', 'l', 'w')} AS q, {self.aggregate()} FROM {{t}} GROUP BY q",
+            f"SELECT DISTINCT {self._one('p', 'struct(g, s)', 'w', 'array(x, s)')}, b FROM {{t}} WHERE {self.condition(0)}",
+            f"SELECT id FROM {{t}} WHERE ({self._one('id, x', 's, id', 'x, s')}) {self._one('', 'NOT ')}IN (SELECT {self._one('uid, y', 'y, uid')} FROM {{u}}{self._one('', ' WHERE y > 0')})",
+            f"SELECT id, {self._one('ts', 'at', 'day')} {self._one('+', '-')} {self._one('make_interval(s, 1, id)', 'make_dt_interval(s, id, 5, m)')} AS v FROM {{t}} WHERE {self.condition(0)}",
             f"SELECT g, b, {self.aggregate()} FROM {{t}} GROUP BY ALL ORDER BY ALL",
         )

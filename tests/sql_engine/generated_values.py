@@ -29,6 +29,8 @@ class Values:
             f"({self._one('x', 'm', 's', '3')} * {self._one('id', 's', '2', '1.5')})",
             f"({whole} / {other})",
             f"({whole} % {self._one('3', '7', '-4', 'id')})",
+            f"({self._one('d', 'm', 'v', 'f', 'dec')} % {self._one('3', '2.5D', '-4', '(id + 1)')})",
+            f"pmod({self._one('d', 'm', 'x')}, {self._one('3', '2.5', '-4')})",
             f"({whole} div {self._one('2', '-3', 's')})",
             f"abs({a})",
             f"(-{self._one('x', 'm', 'd', 's')})",

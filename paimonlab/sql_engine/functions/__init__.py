@@ -18,6 +18,7 @@ from paimonlab.sql_engine.functions.intervals import is_interval
 from paimonlab.sql_engine.functions.json_fields import JSON_FIELDS
 from paimonlab.sql_engine.functions.json_schemas import JSON_SCHEMAS
 from paimonlab.sql_engine.functions.lists import LISTS
+from paimonlab.sql_engine.functions.made_lengths import LENGTHS
 from paimonlab.sql_engine.functions.maps import MAPS
 from paimonlab.sql_engine.functions.mathematics import MATHEMATICS
 from paimonlab.sql_engine.functions.moments import MOMENTS
@@ -51,6 +52,7 @@ FUNCTIONS = {
     **CODES,
     **HASHES,
     **ADDRESSES,
+    **LENGTHS,
 }
 """By name in small letters: the closed list."""
 _OF_TEXT = frozenset(

@@ -51,6 +51,7 @@ QUERIES = (
     "SELECT window(at, '1 hour'), count(*) FROM t GROUP BY window(at, '1 hour')",
     "SELECT window(ts, '1 day', '12 hours', '1 hour'), count(*) FROM t GROUP BY 1",
     "SELECT id, max(at) OVER (ORDER BY ts RANGE BETWEEN INTERVAL 1 DAY PRECEDING AND CURRENT ROW) FROM t",
+    "SELECT id, count(*) OVER (ORDER BY at RANGE BETWEEN INTERVAL 90 MINUTES PRECEDING AND CURRENT ROW), at + make_dt_interval(1, 3, 0, 0.5), day + make_dt_interval(0, 26), at - make_interval(0, 1, 0, 1, 2), ts + make_interval(0, 0, 0, 1) FROM t",
     "SELECT concat(day, '!'), hash(at), hash(ts), xxhash64(at, day) FROM t",
     "SELECT TIMESTAMP '2026-03-29 02:30:00', TIMESTAMP '2026-10-25 02:30:00', TIMESTAMP_NTZ '2026-03-29 02:30:00', TIMESTAMP_LTZ '2011-12-30 12:00:00', DATE '2026-03-29'",
     "SELECT id FROM t WHERE at >= '2026-03-29' AND at < '2026-10-26' OR year(at) = 2011",
