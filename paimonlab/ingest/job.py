@@ -101,6 +101,8 @@ class Job:
         self._controls = Controls()
         self._running = threading.Lock()
         self._thread: threading.Thread | None = None
+        self._run_by: int | None = None
+        """The thread that called `run` last."""
         self._problem: BaseException | None = None
         self._runner: Runner | None = None
         """Of the run that goes on, or ended last."""
@@ -223,6 +225,7 @@ class Job:
         if not self._running.acquire(blocking=False):
             raise RuntimeError(f"ingest job {self.name!r} is running in this process already")
         self._controls = Controls()
+        self._run_by = threading.get_ident()
         _ran.add(self)
         is_interrupted = False
         try:
@@ -272,7 +275,7 @@ class Job:
             self._controls.resumed.set()
 
     def stop(self, timeout: float | None = None) -> JobStatus:
-        """Finish the epoch and end what `start` began.
+        """Finish the epoch and end what `start` began, or `run` in another thread.
 
         Parameters
         ----------
@@ -287,10 +290,13 @@ class Job:
             If it has not ended by then.
         """
         thread = self._thread
-        if thread is None:
+        if thread is None and not self.is_running:
             return self._status
         self._controls.stop.set()
         self._controls.resumed.set()
+        if thread is None:  # whoever called `run` gets what ends it
+            self._wait_for_run(timeout)
+            return self._status
         thread.join(timeout)
         if thread.is_alive():
             raise TimeoutError(f"ingest job {self.name!r} is still finishing its epoch")
@@ -299,6 +305,14 @@ class Job:
             problem, self._problem = self._problem, None
             raise problem
         return self._status
+
+    def _wait_for_run(self, timeout: float | None) -> None:
+        """Wait until `run` is over, if it is not this thread that is in it."""
+        if self._run_by == threading.get_ident():
+            return
+        if not self._running.acquire(timeout=-1 if timeout is None else timeout):
+            raise TimeoutError(f"ingest job {self.name!r} is still finishing its epoch")
+        self._running.release()
 
     def recover(self) -> int:
         """Make the job's notes anew from what its commits say, after they were lost.

@@ -19,6 +19,7 @@ from paimonlab.errors import (
     NotFoundError,
     PostCommitError,
     SchemaError,
+    StorageError,
     TableNotFoundError,
 )
 from paimonlab.ingest.epochs import Epoch, TableCommit
@@ -160,13 +161,22 @@ def _committed(
         except _NEVER:
             raise
         except (CommitError, OSError) as error:
-            if attempt == _ATTEMPTS:
+            if attempt == _ATTEMPTS or _is_refused(error):
                 raise
             logger.info("ingest job %s: %s once more: %s", job, table.name, error)
             wait(_WAIT_SECONDS * 2**attempt)
         except ValueError as error:
             raise IngestStateError(job, f"{table.name} is ahead of the job: {error}") from error
     raise AssertionError("the last attempt returns or raises")
+
+
+def _is_refused(error: BaseException | None) -> bool:
+    """Whether the disk is full or the like, which some seconds do not mend."""
+    while error is not None:
+        if isinstance(error, StorageError):
+            return error.is_refusal
+        error = error.__cause__
+    return False
 
 
 def _properties(job: str, epoch: Epoch) -> dict[str, str]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import random
@@ -16,12 +17,14 @@ import pytest
 
 import paimonlab as pm
 from paimonlab.errors import (
+    CommitError,
     IngestDataError,
     IngestError,
     IngestRunningError,
     IngestSchemaError,
     IngestStateError,
     PaimonError,
+    StorageError,
     UnsupportedError,
 )
 from paimonlab.ingest import JobStatus, batches, running
@@ -575,6 +578,37 @@ def test_a_job_runs_in_a_thread_and_is_paused_and_stopped(catalog: pm.Catalog) -
 
     assert job.stop().phase == "stopped"
     assert len(_rows(catalog)) == 5
+
+
+def test_a_run_in_another_thread_is_stopped(catalog: pm.Catalog) -> None:
+    made = batches(lambda _: iter(lambda: None, 1), table="app.t", columns={"id": "BIGINT"})
+    job = catalog.ingest(made, into="ods", name="job")
+    thread = threading.Thread(target=job.run, kwargs={"until": None}, daemon=True)
+    thread.start()
+    until(lambda: job.status.phase != "idle")
+
+    assert job.stop(30).phase == "stopped"
+    assert not job.is_running
+
+
+def test_a_full_disk_is_told_at_once(catalog: pm.Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = _job(catalog, [rows("a.t", KEYED, "+I 1 a"), "|"])
+    attempts = []
+
+    def commit(*_: Any, **__: Any) -> None:
+        attempts.append(1)
+        raise CommitError("ods.t", "it did not happen") from StorageError(
+            errno.ENOSPC, "No space left on device", "snapshot-1"
+        )
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pm.Table, "commit", commit)
+        with pytest.raises(CommitError, match="it did not happen"):
+            job.run()
+
+    assert len(attempts) == 1
+    job.run()
+    assert _rows(catalog) == [(1, "a")]
 
 
 def test_what_ends_a_thread_is_raised_by_stop(
