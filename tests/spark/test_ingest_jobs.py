@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.datasource import ReadAllAvailable
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 import paimonlab as pm
 from paimonlab.errors import IngestError, IngestStalledError, UnsupportedError
@@ -178,6 +179,50 @@ def test_executors_go_on_where_a_process_ended(
     assert last.status.tables[0].name == "ods.keyed"
     snapshots = catalog.table("ods.log").snapshots.list()
     assert {one.commit_user for one in snapshots} == {"ingest-shop"}
+
+
+class _LateQuery:
+    """A stream whose Python process took too long to start."""
+
+    isActive = False  # noqa: N815 - Spark's name
+
+    def stop(self) -> None:
+        pass
+
+    def exception(self) -> Exception:
+        return RuntimeError("Python worker failed to connect back.")
+
+
+@pytest.mark.parametrize("late", [2, 99])
+def test_a_stream_whose_python_process_is_late_is_started_again(
+    spark: SparkSession,
+    tmp_path: Path,
+    rng: np.random.Generator,
+    monkeypatch: pytest.MonkeyPatch,
+    late: int,
+) -> None:
+    """Spark gives it ten seconds, which are not enough on a busy machine."""
+    catalog, log = pm.connect(tmp_path / "w"), PartedLog(tmp_path / "log")
+    Shop(log, rng).change(20)
+    job = _job(catalog, log, "spark")
+    start, starts = DataStreamWriter.start, []
+
+    def starting(writer: DataStreamWriter, *given: Any, **more: Any) -> Any:
+        starts.append(writer)
+        return _LateQuery() if len(starts) <= late else start(writer, *given, **more)
+
+    monkeypatch.setattr(DataStreamWriter, "start", starting)
+    if late == 99:
+        with pytest.raises(IngestError, match="failed to connect back"):
+            job.run()
+        assert len(starts) == 5
+        return
+    job.run()
+
+    assert len(starts) == 3
+    assert job.status.rows == _count(log)
+    warned = [event.text for event in job.events if event.kind == "warning"]
+    assert ["is started again" in text for text in warned] == [True, True]
 
 
 def test_executors_read_tables_anew_and_more_tables(

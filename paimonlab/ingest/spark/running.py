@@ -105,11 +105,20 @@ _LONG_SECONDS = 60.0
 """Without progress, before it is said."""
 _STOP_SECONDS = 30.0
 """For a stream that hangs, to end."""
+_STARTS = 5
+"""Of a stream whose Python process does not come."""
+_NO_WORKER = "Python worker failed to connect back"
+"""What Spark says of one that took longer to start than the ten seconds it gives (apache/spark
+``PythonWorkerFactory``, a constant): on a busy machine they are not enough."""
 _TASKS_PER_CORE = 2
 _OF_TABLES = (DataError, SchemaError, UnsupportedError)
 """Errors that stop a table, and let the others go on."""
 _OURS = re.compile(r"paimonlab\.errors\.\S*?(\w+Error): ([^\n]+)")
 """What an error of ours looks like that Spark's Python processes print."""
+
+
+class _NoWorkerError(IngestError):
+    """A stream ended before it began: its Python process took too long to start."""
 
 
 @dataclass(kw_only=True)
@@ -148,7 +157,7 @@ class SparkRunner(Runner):
         assert isinstance(source, PartitionedSource), "it was checked when the job was made"
         self._check_tables()
         session = any_session()
-        bridge = self._bridge = Bridge(session)
+        self._bridge = Bridge(session)
         ship(session.sparkContext)
         begin = source.beginning() if self._position is None else self._position
         self._wanted = source.newest(begin) if until.caught_up else None
@@ -157,6 +166,26 @@ class SparkRunner(Runner):
         self._progress, self._still = Progress(), None
         self._is_snapshot, self._problem = False, None
         self.tables.read_again()
+        ending: Ending | None = None
+        starts = 0
+        while ending is None:
+            starts += 1
+            try:
+                ending = self._streamed(source, begin, until, began)
+            except _NoWorkerError as error:
+                if starts == _STARTS or self._boundary.position != begin:
+                    raise
+                self.journal.note("warning", None, f"{error}; the stream is started again")
+        if self._problem is not None:  # of the batch that was waited for
+            raise self._problem
+        return ending
+
+    def _streamed(
+        self, source: PartitionedSource, begin: JsonValue, until: Until, began: float
+    ) -> Ending:
+        """Run a stream from a position until something ends it."""
+        session, bridge = any_session(), self._bridge
+        assert bridge is not None, "it was made before"
         name = f"paimonlab-{uuid.uuid4().hex}"
         with tempfile.TemporaryDirectory(prefix="paimonlab-stream-") as folder:
             self._limit = BatchLimit(f"{folder}/limit", self.pace.max_rows or _MOST)
@@ -175,10 +204,7 @@ class SparkRunner(Runner):
                 millis = max(round(self.pace.interval_seconds * 1000), 1)
                 writing = writing.trigger(processingTime=f"{millis} milliseconds")
             with self._running(self._started(writing)) as query:
-                ending = self._watched(query, until, began)
-        if self._problem is not None:  # of the batch that was waited for
-            raise self._problem
-        return ending
+                return self._watched(query, until, began)
 
     def _started(self, writing: DataStreamWriter) -> StreamingQuery:
         """Start a stream, and end it at once if an interrupt comes before it runs."""
@@ -213,6 +239,9 @@ class SparkRunner(Runner):
             yield query
         except IngestStalledError:
             self._leave(query)
+            raise
+        except _NoWorkerError:  # it ended before a batch began
+            query.stop()
             raise
         except BaseException:
             self.controls.interrupt.set()
@@ -316,7 +345,8 @@ class SparkRunner(Runner):
         found = _OURS.findall(str(error))
         if found:
             raise SourceError(self.source.name, found[-1][1]) from error
-        raise IngestError(self.job, f"Spark's stream failed: {error}") from error
+        raised = _NoWorkerError if _NO_WORKER in str(error) else IngestError
+        raise raised(self.job, f"Spark's stream failed: {error}") from error
 
     # A batch, in the thread of the stream
 
