@@ -125,8 +125,8 @@ def release_jars(tools: JavaTools, release: str) -> Path:
     return fetch_jars(tools, _HERE / "pom.xml", *settings)
 
 
-def program_class_path(tools: JavaTools, source: Path) -> str:
-    """Fetch the jars that the ``pom.xml`` beside a program names, and compile it.
+def program_class_path(tools: JavaTools, source: Path, *more: Path) -> str:
+    """Fetch the jars that the ``pom.xml`` beside a program names, and compile it, with ``more``.
 
     Raises
     ------
@@ -136,9 +136,10 @@ def program_class_path(tools: JavaTools, source: Path) -> str:
     jars = fetch_jars(tools, source.with_name("pom.xml"))
 
     def build(folder: Path) -> None:
-        _run([tools.javac, "-nowarn", "-cp", f"{jars}/*", "-d", str(folder), str(source)])
+        sources = [*map(str, (source, *more))]
+        _run([tools.javac, "-nowarn", "-cp", f"{jars}/*", "-d", str(folder), *sources])
 
-    classes = _built(f"{source.stem}-{jars.name}", [source], build)
+    classes = _built(f"{source.stem}-{jars.name}", [source, *more], build)
     return os.pathsep.join([str(classes), f"{jars}/*"])
 
 

@@ -11,22 +11,26 @@ from pathlib import Path
 from tests.interop.java_build import JavaTools, program_class_path
 
 _SOURCE = Path(__file__).with_name("CdcAction.java")
+_CONFLUENT = sorted(Path(__file__).with_name("io").rglob("*.java"))
+"""In the place of a client of schema registries whose jars are not on Maven Central."""
 _OPENS = ("java.base/java.util", "java.base/java.lang")
 _MEMORY = "900m"
 
 
 @contextmanager
-def running(tools: JavaTools, log: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Run an action until the block ends."""
+def running(
+    tools: JavaTools, log: Path, *arguments: str, compiles_all: bool = False
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run an action until the block ends; ``compiles_all``: as fast as the JVM can, later."""
     command: Sequence[str] = [
         tools.java,
         f"-Xmx{_MEMORY}",
         "-XX:+UseSerialGC",
-        "-XX:TieredStopAtLevel=1",
+        *(() if compiles_all else ("-XX:TieredStopAtLevel=1",)),
         *(f"--add-opens={name}=ALL-UNNAMED" for name in _OPENS),
         "-Duser.timezone=UTC",
         "-cp",
-        program_class_path(tools, _SOURCE),
+        program_class_path(tools, _SOURCE, *_CONFLUENT),
         "CdcAction",
         *arguments,
     ]
