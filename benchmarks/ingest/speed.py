@@ -2,14 +2,18 @@
 
 ``python -m benchmarks.ingest.speed [kafka mysql postgres] [--rows 1000000] [--changes 600000]
 [--repeat 3]`` prints medians: rows a second from the first row read to the last commit, rows for
-each CPU second of the reader's processes, and its peak memory. Paimon's action is run with MySQL
-where a JDK and its jars can be had; it has none for whole runs of the other two here.
+each CPU second of the reader's processes, and its peak memory. Paimon's own action (in Flink, one
+JVM) is run beside ours where a JDK and its jars can be had, ``--java-repeat`` times. Where the
+server does not tell that rows are read, the clock of ours begins with its table and that of the
+action with its first snapshot, so that the start of Flink does not count. ``--core`` gives the
+reader a processor of its own, and lets it rest while changes are written.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -24,6 +28,9 @@ from typing import TypeAlias
 
 import paimonlab as pm
 from benchmarks.ingest.sources import KINDS, Place, place
+from paimonlab.spec.types.text import format_type
+from tests.catalog.jdbc.servers import PASSWORD as POSTGRES_PASSWORD
+from tests.catalog.jdbc.servers import USER as POSTGRES_USER
 from tests.ingest.java.action import running
 from tests.ingest.mysql.server import PASSWORD, USER
 from tests.interop.java_build import JavaMissingError, JavaTools
@@ -52,11 +59,11 @@ def main() -> None:
     options = _options()
     print(f"load {os.getloadavg()[0]:.1f} before", flush=True)
     for kind in options.kinds or KINDS:
-        readers: dict[str, Reader] = {"paimonlab": _ours}
-        if kind == "mysql" and (tools := _tools()) is not None:
-            readers["Java action"] = partial(_java, tools)
-        for name, reader in readers.items():
-            rounds = [_measured(kind, reader, options) for _ in range(options.repeat)]
+        readers: dict[str, tuple[Reader, int]] = {"paimonlab": (_ours, options.repeat)}
+        if options.java_repeat and (tools := _tools()) is not None:
+            readers["Java action"] = partial(_java, tools), options.java_repeat
+        for name, (reader, repeat) in readers.items():
+            rounds = [_measured(kind, reader, options) for _ in range(repeat)]
             for work, count in (("snapshot", options.rows), ("changes", options.changes)):
                 _print(kind, name, work, count, [one[work] for one in rounds])
 
@@ -66,7 +73,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("kinds", nargs="*", choices=[*KINDS, []])
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--changes", type=int, default=600_000)
-    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--repeat", type=int, default=3, help="0: only Paimon's action")
+    parser.add_argument("--java-repeat", type=int, default=1, help="0: only ours")
+    parser.add_argument("--core", action="store_true", help="readers have one processor")
     return parser.parse_args()
 
 
@@ -92,22 +101,39 @@ def _print(kind: str, name: str, work: str, count: int, rounds: list[Found]) -> 
 
 def _measured(kind: str, reader: Reader, options: argparse.Namespace) -> dict[str, Found]:
     """Read a table of rows, then changes of them while they are made."""
+    if options.core:
+        os.sched_setaffinity(0, {0})  # the servers and this program; the reader has another
     with place(kind) as there, tempfile.TemporaryDirectory() as folder:
         texts = [f"{number * 7919 % 99_991:040d}" for number in range(1_000)]
         for first in range(0, options.rows, 1_000):
             there.write([(first + one, 0.5, text) for one, text in enumerate(texts)])
         with reader(there, folder) as process:
-            is_read = there.is_read or (lambda: pm.connect(folder).has_table("ods.t"))
+            if options.core:
+                os.sched_setaffinity(process.pid, {1})
+            is_read = there.is_read or (lambda: _is_begun(folder, reader))
             _after(is_read, process)
             begun = time.monotonic(), _cpu(process.pid)
             _after(lambda: _count(folder) >= options.rows, process)
             snapshot = _since(process.pid, begun)
             begun = time.monotonic(), _cpu(process.pid)
+            if options.core:
+                process.send_signal(signal.SIGSTOP)  # the writer is slower than the reader
             for first in range(options.rows, options.rows + options.changes, 1_000):
                 there.write([(first + one, 0.5, text) for one, text in enumerate(texts)])
             there.write([(LAST, 0.5, "last")])
-            _after(lambda: _count(folder, f"id = {LAST}") == 1, process)
+            if options.core:
+                begun = time.monotonic(), begun[1]
+                process.send_signal(signal.SIGCONT)
+            _after(lambda: _has_last(folder), process)
             return {"snapshot": snapshot, "changes": _since(process.pid, begun)}
+
+
+def _is_begun(folder: str, reader: Reader) -> bool:
+    """Tell whether a job reads, where its server does not tell; Flink starts after its table."""
+    catalog = pm.connect(folder)
+    if not catalog.has_table("ods.t"):
+        return False
+    return reader is _ours or catalog.table("ods.t").snapshot is not None
 
 
 def _after(look: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
@@ -129,17 +155,20 @@ def _cpu(pid: int) -> float:
     return sum(map(int, fields[11:13])) / _TICKS
 
 
-def _count(folder: str, where: str | None = None) -> int:
+def _count(folder: str) -> int:
     catalog = pm.connect(folder)
     if not catalog.has_table("ods.t"):
         return 0
-    table = catalog.table("ods.t")
-    snapshot = table.snapshot
-    if snapshot is None:
-        return 0
-    if where is None:
-        return int(snapshot.total_record_count or 0)
-    return int(table.scan(where=where, columns=["id"]).to_arrow().num_rows)
+    snapshot = catalog.table("ods.t").snapshot
+    return 0 if snapshot is None else int(snapshot.total_record_count or 0)
+
+
+def _has_last(folder: str) -> bool:
+    """Tell whether the row that comes last is there; ids of Kafka are texts with Paimon's action."""
+    table = pm.connect(folder).table("ods.t")
+    is_text = format_type(table.schema.field("id").type).startswith("STRING")
+    where = pm.col("id") == (str(LAST) if is_text else LAST)
+    return int(table.scan(where=where, columns=["id"]).to_arrow().num_rows) == 1
 
 
 @contextmanager
@@ -154,25 +183,56 @@ def _ours(there: Place, folder: str) -> Iterator[subprocess.Popen[bytes]]:
 
 @contextmanager
 def _java(tools: JavaTools, there: Place, folder: str) -> Iterator[subprocess.Popen[bytes]]:
-    conf = {
-        "hostname": "127.0.0.1",
-        "port": there.address,
-        "username": USER,
-        "password": PASSWORD,
-        "database-name": "d",
-        "table-name": "t",
-        "server-time-zone": "UTC",
-    }
-    told = [f"--mysql_conf={key}={value}" for key, value in conf.items()]
-    told = [part for one in told for part in one.split("=", 1)]
-    arguments = [
-        *("mysql_sync_table", "--warehouse", folder, "--database", "ods", "--table", "t"),
-        *("--table_conf", "bucket=2"),
-        *told,
-    ]
-    log = Path(tempfile.mkdtemp()) / "log"
-    with running(tools, log, *arguments) as process:
+    action, settings = _ACTIONS[there.kind]
+    arguments = [action, "--warehouse", folder, "--database", "ods", "--table", "t"]
+    arguments += ["--primary_keys", "id", "--table_conf", "bucket=2"]
+    for setting in settings:
+        arguments += [f"--{there.kind}_conf", setting.format(address=there.address)]
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        running(tools, Path(scratch, "log"), *arguments, compiles_all=True) as process,
+    ):
         yield process
+
+
+_ACTIONS = {
+    "kafka": (
+        "kafka_sync_table",
+        (
+            "properties.bootstrap.servers={address}",
+            "topic=t",
+            "value.format=debezium-json",
+            "scan.startup.mode=earliest-offset",
+        ),
+    ),
+    "mysql": (
+        "mysql_sync_table",
+        (
+            "hostname=127.0.0.1",
+            "port={address}",
+            f"username={USER}",
+            f"password={PASSWORD}",
+            "database-name=d",
+            "table-name=t",
+            "server-time-zone=UTC",
+        ),
+    ),
+    "postgres": (
+        "postgres_sync_table",
+        (
+            "hostname=127.0.0.1",
+            "port={address}",
+            f"username={POSTGRES_USER}",
+            f"password={POSTGRES_PASSWORD}",
+            "database-name=postgres",
+            "schema-name=public",
+            "table-name=t",
+            "slot.name=action",
+            "decoding.plugin.name=pgoutput",
+        ),
+    ),
+}
+"""Paimon's action for a kind of source, and what it is told of the place."""
 
 
 if __name__ == "__main__":
