@@ -122,9 +122,9 @@ class Database:
 
     def has_table(self, name: str) -> bool:
         """Whether there is a table of that name, in the schema that statements mean."""
-        from sqlalchemy import inspect  # noqa: PLC0415 - optional
-
         with self._statements() as statements, self.named():
+            from sqlalchemy import inspect  # noqa: PLC0415 - optional
+
             return bool(inspect(statements.connection).has_table(name))
 
     @contextlib.contextmanager
@@ -174,8 +174,10 @@ class Database:
     @contextlib.contextmanager
     def named(self) -> Iterator[None]:
         """Turn errors of the driver into ours."""
-        import sqlalchemy.exc as problems  # noqa: PLC0415 - optional
-
+        try:
+            import sqlalchemy.exc as problems  # noqa: PLC0415 - optional
+        except ModuleNotFoundError as error:
+            raise self._without(error) from None
         try:
             yield
         except problems.IntegrityError as error:
@@ -216,6 +218,10 @@ class Database:
                 weakref.finalize(self, _close, self._engine, self._process)
             return self._engine
 
+    def _without(self, missing: ModuleNotFoundError) -> UnsupportedError:
+        what = f"uri = '{self.address.shown}' without {missing.name}"
+        return UnsupportedError(what, "pip install 'paimonlab[jdbc]'")
+
     def _new_engine(self) -> Any:
         try:
             import sqlalchemy  # noqa: PLC0415 - optional
@@ -234,10 +240,7 @@ class Database:
                 pool_pre_ping=True,
             )
         except ModuleNotFoundError as error:
-            raise UnsupportedError(
-                f"uri = '{self.address.shown}' without {error.name}",
-                "pip install 'paimonlab[jdbc]'",
-            ) from None
+            raise self._without(error) from None
         if self.address.dialect == "mysql":
             sqlalchemy.event.listen(engine, "connect", _read_committed)
         return engine
