@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 import click
 
 from paimonlab import cli
-from paimonlab.cli.arguments import json_flag
+from paimonlab.cli.arguments import Pairs, json_flag
 from paimonlab.cli.commands import CONFIGURED, command
 from paimonlab.spark import sessions
 
 
 @command()
 @click.argument("warehouse", required=False)
+@click.option(
+    "--catalog-option", "catalog_options", multiple=True, type=Pairs(), help="Of the catalog."
+)
 @json_flag
-def doctor(warehouse: str | None, *, as_json: bool) -> None:
+def doctor(
+    warehouse: str | None, catalog_options: Sequence[tuple[str, str]], *, as_json: bool
+) -> None:
     """Look at this machine, and say what to do.
 
     WAREHOUSE, or the one that is configured, is tried with a small file, which is deleted
@@ -23,7 +29,11 @@ def doctor(warehouse: str | None, *, as_json: bool) -> None:
     """
     if warehouse is None and cli.opening.is_configured():
         warehouse = CONFIGURED
-    catalog = None if warehouse is None else cli.opening.open_catalog(warehouse, {})
+    elif warehouse is None and catalog_options:
+        raise click.UsageError("--catalog-option is for a WAREHOUSE, and none is given")
+    catalog = (
+        None if warehouse is None else cli.opening.open_catalog(warehouse, dict(catalog_options))
+    )
     checks_made = sessions.doctor.checks(sessions.environment.measured(catalog))
     if as_json:
         click.echo(cli.output.json_text(checks_made))

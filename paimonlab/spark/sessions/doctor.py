@@ -194,7 +194,7 @@ def _warehouse(seen: Environment) -> Iterator[Check]:
             name="warehouse",
             status="error",
             found=f"{state.path}: {state.problem}",
-            fix=state.advice or "check that the folder is there, and that you may write to it",
+            fix=state.advice,
         )
     elif not state.publishes_once:
         yield Check(

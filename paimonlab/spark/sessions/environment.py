@@ -15,7 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paimonlab.catalog import Catalog
-from paimonlab.errors import PaimonError
+from paimonlab.catalog import diagnosing as of_catalogs
+from paimonlab.errors import (
+    CatalogDatabaseError,
+    CatalogServerError,
+    PaimonError,
+    UnsupportedError,
+)
 from paimonlab.secrets import without_credentials
 from paimonlab.spark.java import JavaNotFoundError, find_java
 from paimonlab.spark.sessions.hadoop import HadoopJars, hadoop_jars
@@ -41,6 +47,9 @@ _CGROUPS = (
     ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
 )
 """Where control groups of version 2 and 1 say what a container may take, and takes."""
+
+
+_FOLDER = "check that the folder is there, and that you may write to it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,12 +195,12 @@ def _read(path: Path) -> str | None:
 
 def try_warehouse(catalog: Catalog) -> WarehouseState:
     """Write a file in a warehouse, and see that a second writer of its name is kept out."""
-    shown = without_credentials(catalog.path)
-    files = catalog.file_io
+    shown, client = without_credentials(catalog.path), ""
     folder = join(catalog.path, f".paimonlab-doctor-{uuid.uuid4()}")
     path = join(folder, "published")
-    client: str = getattr(files, "client_told", "")
     try:
+        files = catalog.file_io
+        client = getattr(files, "client_told", "")
         catalog.databases()
         if not catalog.has_folder:
             return WarehouseState(path=shown, is_server=True)
@@ -201,9 +210,10 @@ def try_warehouse(catalog: Catalog) -> WarehouseState:
             is_kept = files.read(path) == b"first"
         finally:
             files.delete_directory(folder)
-    except (PaimonError, OSError) as error:
-        advice = _advice(catalog, str(error))
-        return WarehouseState(path=shown, problem=str(error), advice=advice, client=client)
+    except (PaimonError, OSError, ValueError) as error:  # the last: options that do not fit
+        problem = " ".join(str(error).split())
+        advice = _advice(catalog, error)
+        return WarehouseState(path=shown, problem=problem, advice=advice, client=client)
     scheme = scheme_of(catalog.path)
     return WarehouseState(
         path=shown,
@@ -230,10 +240,21 @@ def _own_scan(catalog: Catalog) -> ScanChoice | None:
     return scan_choice(Bridge(session), catalog.file_io, catalog.path)
 
 
-def _advice(catalog: Catalog, problem: str) -> str:
-    """Say what to change where an object store does not answer as it should."""
-    kind = store_kind(catalog.path)
-    if kind is None or not (options := getattr(catalog.file_io, "options", None)):
+def _advice(catalog: Catalog, error: Exception) -> str:
+    """Say what to change where a catalog or store does not answer as it should."""
+    if isinstance(error, UnsupportedError):
+        return error.reason
+    if not isinstance(error, PaimonError | OSError):
+        return "correct the option"
+    if told := of_catalogs.advice(catalog.options, error):
+        return told
+    if isinstance(error, CatalogDatabaseError | CatalogServerError):
+        return ""
+    return _FOLDER if store_kind(catalog.path) is None else _of_store(catalog, str(error))
+
+
+def _of_store(catalog: Catalog, problem: str) -> str:
+    if not (options := getattr(catalog.file_io, "options", None)):
         return ""
     try:
         from paimonlab.storage.stores import diagnosing  # noqa: PLC0415 - obstore is an extra

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from paimonlab.secrets import without_credentials
 from paimonlab.storage.places import place_of
 from paimonlab.storage.schemes import S3
+from paimonlab.storage.stores.gcs_options import GcsOptions
 from paimonlab.storage.stores.s3_options import S3Options
 from paimonlab.storage.stores.store_options import StoreOptions
 
@@ -30,10 +31,15 @@ _REGION = (
     *("AuthorizationHeaderMalformed", "PermanentRedirect", "TemporaryRedirect"),
     *("IllegalLocationConstraintException", "answer was 301", "answer was 307"),
 )
-_KEYS = ("InvalidAccessKeyId", "SignatureDoesNotMatch", "AuthenticationFailed", "answer was 401")
+_KEYS = (
+    *("InvalidAccessKeyId", "SignatureDoesNotMatch", "AuthenticationFailed", "answer was 401"),
+    "AuthenticationRequired",
+)
 _ENDED = ("ExpiredToken", "InvalidToken", "TokenRefreshRequired", "SecurityTokenExpired")
 _RIGHTS = ("AccessDenied", "AuthorizationPermissionMismatch", "AuthorizationFailure", "was 403")
 _BUCKET = ("NoSuchBucket", "ContainerNotFound")
+_WEB_HDFS = {"webhdfs": "http", "swebhdfs": "https"}
+"""Warehouses whose path has the endpoint."""
 _UNANSWERED = ("no connection", "no answer in time", "the connection broke")
 
 
@@ -64,15 +70,21 @@ def advice(path: str, options: StoreOptions, problem: str) -> str:
         ),
         (_REGION, lambda: f"{region}: the store says that it is another one"),
         (_ENDED, lambda: "renew the token among the keys: it has ended"),
-        (_KEYS, lambda: _of_clock(options) or "check the access key and its secret"),
+        (_KEYS, lambda: _of_clock(options) or _of_keys(options)),
         (_RIGHTS, lambda: _of_clock(options) or _of_rights(options)),
         (_BUCKET, lambda: f"create {place.bucket}, or correct its name in {path}"),
-        (_UNANSWERED, lambda: _of_endpoint(place.bucket, options)),
+        (_UNANSWERED, lambda: _of_endpoint(path, place.bucket, options)),
     )
     for words, say in told:
         if any(word in problem for word in words):
             return say()
     return ""
+
+
+def _of_keys(options: StoreOptions) -> str:
+    if isinstance(options, GcsOptions):
+        return "check the service account, or renew the token"
+    return "check the access key and its secret"
 
 
 def _of_rights(options: StoreOptions) -> str:
@@ -84,9 +96,12 @@ def _of_rights(options: StoreOptions) -> str:
     return "let these keys list, read, write and delete there; with read-only = true list and read"
 
 
-def _of_endpoint(bucket: str, options: StoreOptions) -> str:
+def _of_endpoint(path: str, bucket: str, options: StoreOptions) -> str:
     """Try the address that requests go to."""
     endpoint = getattr(options, "endpoint", None)
+    of_hadoop = urlsplit(path)
+    if of_hadoop.scheme in _WEB_HDFS and of_hadoop.port:
+        endpoint = f"{_WEB_HDFS[of_hadoop.scheme]}://{of_hadoop.netloc}"
     if not endpoint:
         return "check that this machine reaches the store: a proxy, a firewall, no network"
     parts = urlsplit(endpoint)

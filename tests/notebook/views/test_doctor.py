@@ -71,9 +71,9 @@ FINE = Environment(
         ("warehouse", {"warehouse": None}, "info", "%paimon_connect"),
         (
             "warehouse",
-            {"warehouse": WarehouseState(path="/w", problem="Permission denied")},
+            {"warehouse": WarehouseState(path="/w", problem="no answer", advice="start it")},
             "error",
-            "write to it",
+            "start it",
         ),
         (
             "warehouse",

@@ -61,6 +61,27 @@ def test_an_endpoint_that_is_not_there_is_named(warehouse: Mapping[str, str]) ->
     assert ".no-store.invalid: set s3.path-style-access = true" in told
 
 
+def test_options_that_do_not_fit_are_told(warehouse: Mapping[str, str]) -> None:
+    problem, told = tried(**{**warehouse, "s3.path-style-access": "false"})
+    assert problem.endswith("is an address of numbers: a bucket can only be in the path")
+    assert told == "correct the option"
+
+
+def test_a_name_node_that_is_not_there_is_named() -> None:
+    state = try_warehouse(
+        pl.connect({"warehouse": "webhdfs://127.0.0.1:1/w", "webhdfs.attempts.maximum": "1"})
+    )
+    assert state.advice == "nothing answers at 127.0.0.1:1 (Connection refused): check the endpoint"
+
+
+def test_a_token_of_google_that_ended_is_named(
+    gcs_warehouse: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GOOGLE_BEARER_TOKEN", "other")
+    state = try_warehouse(pl.connect(gcs_warehouse))
+    assert state.advice == "check the service account, or renew the token"
+
+
 def test_a_bucket_that_is_not_there_is_named(warehouse: Mapping[str, str]) -> None:
     problem, told = tried(**{**warehouse, "warehouse": "s3://none/w"})
     assert "NoSuchBucket" in problem
