@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -19,7 +18,7 @@ from paimonlab.ingest.changes import (
 )
 from paimonlab.ingest.controls import Controls
 from paimonlab.ingest.job_tables import JobTables
-from paimonlab.ingest.steering import Ask
+from paimonlab.ingest.steering import Ask, check_pattern
 from paimonlab.ingest.targets import Target
 
 
@@ -111,10 +110,7 @@ class Answering:
         return found
 
     def _add(self, pattern: str) -> Boundary | None:
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            raise ValueError(f"{pattern!r} is not a regular expression: {error}") from None
+        check_pattern(pattern)
         position = self.position()
         if isinstance(self.source, WideningSource):
             self.source.include(pattern)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import re
 import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,7 +42,7 @@ from paimonlab.ingest.replaying import Mend, Replayed
 from paimonlab.ingest.rules import Columns, Computed, IngestRules, refuse_missing
 from paimonlab.ingest.running import Runner
 from paimonlab.ingest.status import JobStatus
-from paimonlab.ingest.steering import Verb, Waiting, ask_of
+from paimonlab.ingest.steering import Verb, Waiting, ask_of, check_pattern
 from paimonlab.spec.options.given import OptionValue
 from paimonlab.spec.options.grammar import parse_duration_millis, parse_memory_size_bytes
 from paimonlab.storage import join
@@ -433,10 +432,7 @@ class Job:
         IngestSchemaError
             If a table cannot be read.
         """
-        try:
-            re.compile(tables)
-        except re.error as error:
-            raise ValueError(f"{tables!r} is not a regular expression: {error}") from None
+        check_pattern(tables)
         self._ask("add", tables)
 
     def replay(self, mend: Mend | None = None) -> Replayed:
@@ -713,10 +709,12 @@ def ask_job(catalog: Catalog, name: str, verb: Verb, what: str = "") -> str | No
     Raises
     ------
     NotFoundError
-        If the warehouse has no such job.
+        If the warehouse has no such job, or the job, which does not run, no such table.
     IngestStateError
         If no process runs it, and only one that does could do it.
     """
+    if verb == "add":
+        check_pattern(what)
     files = files_of(catalog, name)
     owner = leases.owner_of(files.file_io, files.folder)
     if owner is None:
@@ -724,9 +722,23 @@ def ask_job(catalog: Catalog, name: str, verb: Verb, what: str = "") -> str | No
     since = leases.runs(files.file_io, files.folder, owner, leases.LIVES_MILLIS, now_millis())
     if since is None and verb in ("pause", "resume", "stop"):
         raise IngestStateError(name, f"no process runs it, so there is nothing to {verb}")
+    if since is None and verb == "resnapshot":
+        _check_noted(files, what)
     is_for_it = verb in ("pause", "resume", "stop")  # and not for the process after it
     files.asked.add(ask_of(verb, what, owner.id if is_for_it else ""))
     return None if since is None else f"process {owner.process} on {owner.machine}"
+
+
+def _check_noted(files: JobFiles, table: str) -> None:
+    """Make sure that the notes of a job have a table; they lack tables that it never came to."""
+    newest = files.newest()
+    if newest is None or not newest[0].known:
+        return
+    known = files.known(newest[0].known)
+    names = {*known.targets.values(), *known.stopped}
+    if names and table not in names | {*known.targets} | {one.split(".", 1)[1] for one in names}:
+        hint = close_matches(table, names)
+        raise NotFoundError(f"ingest job {files.job} has no table {table!r}.{hint}")
 
 
 def drop_noted(

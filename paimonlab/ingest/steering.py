@@ -8,6 +8,7 @@ process that is killed in between goes on with it.
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -39,6 +40,20 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
     at_millis: int
     of: str = ""
     """Owner of the job that is meant; empty: whichever process runs it."""
+
+
+def check_pattern(pattern: str) -> None:
+    """Make sure that something is a regular expression.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"{pattern!r} is not a regular expression: {error}") from None
 
 
 def ask_of(verb: Verb, what: str = "", of: str = "") -> Ask:

@@ -58,6 +58,8 @@ def test_a_job_is_asked_by_another_process(run: Run, place: tuple[str, str]) -> 
         (("pause", "job"), "no process runs it, so there is nothing to pause"),
         (("pause", "jib"), "there is no ingest job 'jib'. Did you mean 'job'"),
         (("resnapshot", "job"), "give resnapshot NAME TABLE"),
+        (("resnapshot", "job", "ods.tt"), "has no table 'ods.tt'. Did you mean 'ods.t'"),
+        (("add", "job", "["), "'[' is not a regular expression"),
         (("stop", "job", "t"), "give stop NAME"),
         (("replay", "job", "t"), "give replay NAME"),
         (("stop",), "give the name of the job"),
