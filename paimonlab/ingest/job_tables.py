@@ -320,9 +320,9 @@ class JobTables:
             "schema", change.table, change.reason, change.position, before=before, after=after
         )
         if change.after is None:
-            self.journal.warnings.append(
-                f"the source dropped {change.table}: its rows are kept here"
-            )
+            text = f"the source dropped {change.table}: its rows are kept here"
+            if text not in self.journal.warnings:
+                self.journal.warnings.append(text)
             return
         is_new = change.table not in self._target_of
         target = self.target_for(change.table, change.after)

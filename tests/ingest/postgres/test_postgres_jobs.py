@@ -360,14 +360,15 @@ def test_a_publication_that_is_altered_stops_what_it_did_not_tell(
 ) -> None:
     monkeypatch.setattr(reading, "_LOOK_SECONDS", 0.1)
     names = ("taken", "filtered", "same", "back")
-    for name in names:
+    for name in (*names, "dropped"):
         database.run(f"CREATE TABLE {name} (id int PRIMARY KEY)", f"INSERT INTO {name} VALUES (1)")
-    job, catalog = _job(tmp_path, database, *names)
+    job, catalog = _job(tmp_path, database, "public.*")
     job.run()
     with _running(job) if while_running else nullcontext():
         if while_running:
             until(lambda: job.status.phase == "caught up")
         database.run(
+            "DROP TABLE dropped",
             f"ALTER PUBLICATION {database.name} DROP TABLE taken, back",
             "INSERT INTO back VALUES (2)",
             f"ALTER PUBLICATION {database.name} ADD TABLE back",
@@ -380,6 +381,7 @@ def test_a_publication_that_is_altered_stops_what_it_did_not_tell(
             job.run()
         until(lambda: len([one for one in job.status.tables if one.stopped]) == 3)
         until(lambda: _rows(catalog, "same") == [(1,), (2,)])
+        until(lambda: any("dropped public.dropped" in one for one in job.status.warnings))
     stopped = {one.name: one.stopped for one in job.status.tables if one.stopped}
     assert set(stopped) == {"ods.taken", "ods.filtered", "ods.back"}
     assert all("resnapshot" in str(reason) for reason in stopped.values())

@@ -45,7 +45,7 @@ from paimonlab.ingest.sources.postgresql.connections import (
 )
 from paimonlab.ingest.sources.postgresql.copying import Copy, Moment, RewrittenError, made_slot
 from paimonlab.ingest.sources.postgresql.positions import Place, mark_of
-from paimonlab.ingest.sources.postgresql.relations import Relations, layout_of
+from paimonlab.ingest.sources.postgresql.relations import DROPPED, Relations, layout_of
 from paimonlab.ingest.sources.postgresql.settings import Settings
 from paimonlab.ingest.sources.silence import ConnectionEndedError, Silence
 
@@ -213,11 +213,13 @@ class Reading:
 
     # Tables
 
-    def _unlike(self, server: Connection) -> dict[int, str | None]:
+    def _unlike(self, server: Connection) -> Mapping[int, str | None]:
         """Return how tables are published that are read and were published in another way."""
         if self.place is None:
             return {}
-        found = catalog.how_published(server, self.settings.publication, self.place.tables)
+        tables = self.place.tables
+        found: dict[int, str | None] = {oid: DROPPED for oid in tables}  # noqa: C420 - of that type
+        found |= catalog.how_published(server, self.settings.publication, tables)
         before, self.place = self.place.published, self.place.with_published(found)
         return {
             oid: how
@@ -230,7 +232,9 @@ class Reading:
         """Say of tables that not all of their changes were published."""
         assert self.place is not None
         for oid, how in unlike.items():
-            yield from self._relations.unpublished(oid, how, lsn_text(self.place.lsn))
+            name = self._relations.name_of(oid, self.place)
+            if name is not None and self._relations.is_meant(name):
+                yield self._relations.unpublished(name, how, lsn_text(self.place.lsn))
 
     def _chosen(self, server: Connection) -> list[ServerTable]:
         return publishing.chosen(
@@ -618,7 +622,7 @@ class Reading:
             return
         self._looked = now
         tables: list[ServerTable] = []
-        unlike: dict[int, str | None] = {}
+        unlike: Mapping[int, str | None] = {}
         # A server that is gone is found out by the stream.
         with suppress(ServerError), closing(self.settings.connect()) as server:
             self._look(server)

@@ -25,9 +25,12 @@ from paimonlab.ingest.sources.postgresql.catalog import (
 )
 from paimonlab.ingest.sources.postgresql.cells import Places
 from paimonlab.ingest.sources.postgresql.connections import lsn_text
-from paimonlab.ingest.sources.postgresql.positions import Place
+from paimonlab.ingest.sources.postgresql.positions import Place, mark_of
 from paimonlab.ingest.sources.postgresql.settings import Settings
 from paimonlab.ingest.sources.postgresql.values import of_text
+
+DROPPED = "dropped"
+"""In place of how a table is published that the server does not have any more."""
 
 
 @dataclass(slots=True, eq=False)
@@ -101,27 +104,35 @@ class Relations:
             reason="as the server calls the table",
         )
 
-    def unpublished(self, oid: int, how: str | None, lsn: str) -> Iterator[Event]:
+    def name_of(self, oid: int, place: Place) -> str | None:
+        """Return the name of a table that is read, and may be gone; None: it is not known."""
+        if (known := self._tables.get(oid)) is not None:
+            return known.full_name
+        mark = place.names.get(oid)
+        return next((name for name in self.reminded if mark_of(name) == mark), None)
+
+    def unpublished(self, table: str, how: str | None, lsn: str) -> Event:
         """Say that the server did not tell all changes of a table before a place.
 
         Parameters
         ----------
-        oid
-            Of a table that is read.
+        table
+            One that is read.
         how
-            It is published now; None: it is not.
+            It is published now, or `DROPPED`; None: it is not.
         """
-        known = self._tables.get(oid)
-        if known is None or not self.is_meant(known.full_name):
-            return
-        table, publication = known.full_name, self.settings.publication
+        if how == DROPPED:
+            return SourceSchemaChange(
+                table=table, before=None, after=None, position=lsn, reason="the table was dropped"
+            )
+        publication = self.settings.publication
         now = "does not have it" if how is None else "was altered, or was without it for some time"
         problem = (
             f"publication {publication} {now}, so not all that changed in {table} before {lsn} is "
             "in the log: let it have all changes of the table again, and ask for resnapshot, which "
             "reads its rows"
         )
-        yield SourceSchemaChange(
+        return SourceSchemaChange(
             table=table,
             before=None,
             after=SourceSchema(columns=(), refusal=problem),
