@@ -6,6 +6,7 @@ import json
 import pickle
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from paimonlab.spark.writing.executor_write import WriteTask
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.plans.write import write_plan
 from tests.ingest.formats.schema_registry import record, schema_registry
+from tests.ingest.kafka.broker import Broker, BrokerMissingError, broker
 from tests.ingest.parted_log import PARTS, HangingLog, PartedLog, RenamingLog, RereadableLog
 
 Row = dict[str, Any]
@@ -332,26 +334,35 @@ def _change_of(row: Row) -> Row:
     return {"type": "record", "name": "Change", "fields": fields}
 
 
-def test_executors_ask_the_registry_of_avro(spark: SparkSession, tmp_path: Path) -> None:
-    """A topic of librdkafka's own broker; the second schema is known to no process before."""
+@pytest.fixture
+def kafka_broker() -> Iterator[Broker]:
+    """Run a broker: that of librdkafka takes half a second to say where a partition ends."""
+    try:
+        with broker() as made:
+            yield made
+    except BrokerMissingError as missing:
+        pytest.skip(f"no broker of Kafka: {missing}")
+
+
+def test_executors_ask_the_registry_of_avro(
+    spark: SparkSession, tmp_path: Path, kafka_broker: Broker
+) -> None:
+    """The second schema is known to no process before."""
     schemas = {1: {**_ROW, "fields": _ROW["fields"][:1]}, 2: _change_of(_ROW), 3: _change_of(_WIDE)}
-    kafka = pytest.importorskip("confluent_kafka")
-    producer = kafka.Producer({"bootstrap.servers": "127.0.0.1:1", "test.mock.num.brokers": 1})
-    (broker,) = producer.list_topics("t").brokers.values()
+    kafka_broker.create("t", 2)
 
     def write(number: int, *rows: Row) -> None:
         for row in rows:
             change = {"before": None, "after": row, "source": {"db": "d", "table": "t"}, "op": "c"}
             key = record(1, schemas[1], row)
             value = record(number, schemas[number], change)
-            producer.produce("t", key=key, value=value, partition=row["id"] % 2)
-        assert producer.flush(60) == 0
+            kafka_broker.produce("t", [value], keys=[key], partition=row["id"] % 2)
 
     old = [{"id": number, "v": None if number % 3 else f"v{number}"} for number in range(8)]
     new = [{"id": number, "v": "w", "n": number << 40} for number in range(4, 12)]
     catalog = pm.connect(tmp_path)
     with schema_registry(schemas) as registry:
-        cluster = pm.kafka(f"{broker.host}:{broker.port}", registry=registry)
+        cluster = pm.kafka(kafka_broker.address, registry=registry)
         source = cluster.topic("t", format="debezium-avro")
         told: Any = {"engine": "spark", "options": {"bucket": "1"}}
         job = catalog.ingest(source, into="ods", name="avro", **told)
