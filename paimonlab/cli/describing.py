@@ -121,7 +121,7 @@ def _told(commit: Mapping[str, Any]) -> str:
     rows = commit["rows"]
     changed = "" if rows is None else f", {rows_said(CommitKind(commit['kind']), rows)}"
     return (
-        f"{_age(now_millis() - commit['time_millis'])}: {commit['kind']}{changed} "
+        f"{_age(now_millis() - commit['time_millis'])}: {commit['kind'].lower()}{changed} "
         f"(snapshot {commit['snapshot_id']})"
     )
 

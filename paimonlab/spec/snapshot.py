@@ -96,7 +96,7 @@ class Snapshot(
 
     def __repr__(self) -> str:
         """Say what it is; `to_json` has all of it."""
-        parts = [f"<{type(self).__name__} {self.id}: {self.commit_kind.value}"]
+        parts = [f"<{type(self).__name__} {self.id}: {self.commit_kind.value.lower()}"]
         added, total = self.delta_record_count, self.total_record_count
         if added is not None:
             parts.append(rows_said(self.commit_kind, added))

@@ -16,7 +16,7 @@
 
   const walker = document.createTreeWalker(frame, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    if (!isShown(node.parentElement) || node.parentElement.closest("style")) continue;
+    if (!isShown(node.parentElement) || node.parentElement.closest("style, .hidden")) continue;
     const [odd] = node.parentElement.closest("code, pre, .result") ? [] : node.data.match(/\bL\d\b|\b(APPEND|COMPACT|OVERWRITE|ANALYZE)\b|\b([Hh]atched|[Dd]ashed):|\bNULLs\b/) ?? [];
     if (odd) found.push(`not how views say it (level 0, append, a sign in the legend, nulls): ${odd}`);
     for (const { 0: whole, index } of node.data.matchAll(/\d{4}-\d\d-\d\d|\d[\d.,]*[ \u00a0]([kMGTP]?B|%)(?!\w)/g)) {
@@ -27,6 +27,9 @@
       if (Math.max(...tops) > Math.min(...tops) + 4) found.push(`over two lines: ${whole}`);
     }
   }
+
+  const said = frame.querySelector(":scope > .status");
+  if (said && (!said.textContent || said.matches(".hidden")) && said.getBoundingClientRect().height > 1) found.push("an empty band at the foot");
 
   const headline = frame.querySelector(".headline");
   if (frame.matches(".frame") && !frame.querySelector(".result, .empty") && !headline?.textContent.trim()) found.push("no headline");

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pyarrow as pa
 import pytest
 from playwright.sync_api import expect
 
+import paimonlab as pl
 from tests.analysis.buckets.test_heatmap import golden_table
 from tests.browser.conftest import PageOf
 from tests.browser.test_heatmap import LISTEN
@@ -30,6 +34,28 @@ def test_keys_open_areas_down_to_a_file_and_go_back(page_of: PageOf, scheme: str
     expect(areas).to_have_count(2)
     page.get_by_role("button", name="all partitions").click()
     expect(page.get_by_role("listbox", name="partitions")).to_be_visible()
+
+
+def test_a_table_without_partitions_is_a_map_of_buckets(page_of: PageOf, tmp_path: Path) -> None:
+    catalog = pl.connect(tmp_path)
+    catalog.create_database("db")
+    options = {"bucket": "2"}
+    table = catalog.create_table("db.t", {"id": "BIGINT"}, primary_keys=["id"], options=options)
+    table.write(pa.table({"id": list(range(40))}))
+    page = page_of(table.show.files())
+    areas = page.get_by_role("option")
+
+    expect(page.get_by_role("listbox", name="buckets")).to_be_visible()
+    expect(areas).to_have_count(2)
+    assert {"a bucket 0", "a bucket 1"} < set(page.locator(".map text").all_text_contents())
+    assert sum(text.endswith("B") for text in page.locator(".map text").all_text_contents()) == 2
+    areas.first.focus()
+    page.keyboard.press("Backspace")
+    expect(areas).to_have_count(2)
+    page.keyboard.press("Enter")
+    expect(areas).to_have_count(1)
+    page.get_by_role("button", name="all buckets").click()
+    expect(areas).to_have_count(2)
 
 
 def test_advice_and_histogram_are_there(page_of: PageOf) -> None:

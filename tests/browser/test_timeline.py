@@ -37,6 +37,20 @@ def test_keys_walk_choose_and_take_a_range(page_of: PageOf, scheme: str) -> None
     expect(page.get_by_role("button", name="copy %paimon_changes a.b 5 7")).to_be_visible()
 
 
+def test_the_line_at_the_foot_takes_room_once_something_was_done(page_of: PageOf) -> None:
+    line = timeline_making.timeline("a.b", [snapshot(number) for number in range(1, 9)], {})
+    page = page_of(draw(line))
+    foot = page.locator(".frame > .status")
+    height = "node => node.getBoundingClientRect().height"
+    expect(foot).to_contain_text("snapshot 8, append")  # what the card above it says
+    assert foot.evaluate(height) <= 1
+
+    page.locator(MARKS).first.click()
+
+    expect(foot).to_contain_text("snapshot 1, append")
+    assert foot.evaluate(height) > 10
+
+
 def test_a_drag_takes_a_range_and_a_click_lets_it_go(page_of: PageOf) -> None:
     page = page_of(
         draw(timeline_making.timeline("a.b", [snapshot(number) for number in range(1, 9)], {}))

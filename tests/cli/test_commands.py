@@ -117,7 +117,7 @@ def test_a_table_alone_is_described(run: Run, orders: pl.Table, tmp_path: Path) 
     )
     assert lines[3] == "3 snapshots, tags first"
     assert re.fullmatch(
-        r"last commit (\d+ seconds? ago|just now): APPEND, \+1 row \(snapshot 3\)", lines[4]
+        r"last commit (\d+ seconds? ago|just now): append, \+1 row \(snapshot 3\)", lines[4]
     )
     assert lines[6].split() == ["column", "type", "key"]
     assert lines[8].split() == ["dt", "DATE", "NOT", "NULL", "primary", "key,", "partition"]

@@ -48,7 +48,7 @@ def test_every_object_says_in_a_line_what_it_is(catalog: Catalog, table: Table) 
     wide = catalog.create_table("db.wide", {f"c{number}": "INT" for number in range(20)})
 
     said: list[tuple[object, str]] = [
-        (snapshot, f"<Snapshot 2: APPEND, +2 rows, 4 in all, {time:%Y-%m-%d %H:%M:%S}>"),
+        (snapshot, f"<Snapshot 2: append, +2 rows, 4 in all, {time:%Y-%m-%d %H:%M:%S}>"),
         (
             table.schema,
             "<TableSchema 0: id BIGINT NOT NULL, v STRING; primary key id; bucket = '1'>",
@@ -66,7 +66,7 @@ def test_every_object_says_in_a_line_what_it_is(catalog: Catalog, table: Table) 
     ]
 
     assert [repr(each) for each, _ in said] == [line for _, line in said]
-    assert repr(table.tags["first"]).startswith("<Tag 1: APPEND, +2 rows, 2 in all, ")
+    assert repr(table.tags["first"]).startswith("<Tag 1: append, +2 rows, 2 in all, ")
     assert "<Snapshots of db.t:" in repr(table.snapshots)
     assert repr(wide.schema).endswith(", c7 INT, 12 more>")
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from paimonlab.analysis.buckets.measures import DEFAULT_TOP, HIDDEN_MEASURES, MEASURES
 from paimonlab.analysis.buckets.skew import Skew, skew
+from paimonlab.analysis.row_words import BEFORE_MERGING
 from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.scan.file_totals import Groups
 from paimonlab.spec.distinct_integers import distinct_integers
@@ -70,6 +71,8 @@ class Heatmap(
     """When the newest file of the table was written."""
     skews: tuple[Skew, ...]
     """Over all buckets, including those of the rest."""
+    rows_are: str = BEFORE_MERGING
+    """What the rows of files are, as `rows_are` says it."""
 
 
 def bucket_sums(files: pa.Table) -> pa.Table:
@@ -110,6 +113,7 @@ def heatmap(
     by: str = "bytes",
     top: int = DEFAULT_TOP,
     has_levels: bool,
+    rows_are: str = BEFORE_MERGING,
 ) -> Heatmap:
     """Lay out buckets by partition and number.
 
@@ -130,6 +134,8 @@ def heatmap(
         How many partitions get a row; the rest is added up.
     has_levels
         Whether the table has a primary key.
+    rows_are
+        What the rows of files are: `paimonlab.analysis.row_words.rows_are`.
 
     Raises
     ------
@@ -172,6 +178,7 @@ def heatmap(
         bucket_count=sums.num_rows,
         newest_millis=newest if newest >= 0 else None,
         skews=tuple(spread for spread in skews if spread is not None),
+        rows_are=rows_are,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from paimonlab.analysis.buckets.heatmap import Heatmap, bucket_sums, heatmap
 from paimonlab.analysis.buckets.measures import DEFAULT_TOP
 from paimonlab.analysis.partition_names import partition_names
+from paimonlab.analysis.row_words import rows_are
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.system.live import files_of
@@ -37,4 +38,5 @@ def heatmap_of(
         by=by,
         top=top,
         has_levels=bool(table.primary_keys),
+        rows_are=rows_are(table.primary_keys, definition_of(table).options),
     )

@@ -7,6 +7,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from paimonlab.analysis.row_words import BEFORE_MERGING
+
 Severity: TypeAlias = Literal["error", "warning", "info"]
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
@@ -53,6 +55,8 @@ class TableHealth(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     findings: tuple[HealthFinding, ...]
     """The worst first."""
     looked_for_orphans: bool = False
+    rows_are: str = BEFORE_MERGING
+    """What the rows of files are, as `rows_are` says it."""
     problem: str = ""
     """Why the table could not be looked at; empty: it was."""
 

@@ -23,6 +23,7 @@ from paimonlab.analysis.health.measures import (
 )
 from paimonlab.analysis.health.report import TableHealth, unreadable
 from paimonlab.analysis.health.rules import findings
+from paimonlab.analysis.row_words import rows_are
 from paimonlab.arrow_values import arrow_scalar, numpy_values
 from paimonlab.clock import now_millis
 from paimonlab.compact.append_packing import AppendPackingOptions
@@ -90,6 +91,7 @@ def table_health(
         level_0_files=measures.level_0_files,
         findings=findings(measures, thresholds or Thresholds()),
         looked_for_orphans=orphans,
+        rows_are=rows_are(definition.primary_keys, definition.options),
     )
 
 

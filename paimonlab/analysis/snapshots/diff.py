@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.analysis.row_words import BEFORE_MERGING
 from paimonlab.analysis.schema_history import SchemaDifference
 from paimonlab.analysis.snapshots.file_totals import Sums
 from paimonlab.arrow_values import numpy_values
@@ -86,6 +87,8 @@ class Diff(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag="diff"
     partitions_removed_count: int
     schema: tuple[SchemaDifference, ...]
     """Columns, keys and options; secrets are hidden."""
+    rows_are: str = BEFORE_MERGING
+    """What the rows of files are, as `rows_are` says it."""
 
 
 def diff(
@@ -96,6 +99,7 @@ def diff(
     schema: Sequence[SchemaDifference],
     *,
     has_levels: bool,
+    rows_are: str = BEFORE_MERGING,
 ) -> Diff:
     """Compare two snapshots.
 
@@ -113,6 +117,8 @@ def diff(
         How the two schemas differ.
     has_levels
         Whether files have levels: not in an append table.
+    rows_are
+        What the rows of files are: `paimonlab.analysis.row_words.rows_are`.
     """
     both = pa.concat_tables([_narrow(table) for table in files]).combine_chunks()
     is_after = np.arange(both.num_rows) >= files[0].num_rows
@@ -148,6 +154,7 @@ def diff(
         partitions_removed=tuple(lost[:MOST_PARTITIONS]),
         partitions_removed_count=len(lost),
         schema=tuple(schema),
+        rows_are=rows_are,
     )
 
 

@@ -10,6 +10,8 @@ from typing import Literal
 
 import msgspec
 
+from paimonlab.analysis.row_words import BEFORE_MERGING
+
 
 class TimelinePoint(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """One snapshot on a timeline. In JSON what is None or empty is left out."""
@@ -108,6 +110,8 @@ class Timeline(
     """Tags of snapshots that have expired."""
     other_consumers: dict[str, int]
     """Consumers whose next snapshot does not exist yet, or no longer."""
+    rows_are: str = BEFORE_MERGING
+    """What the rows of files are, as `rows_are` says it."""
 
 
 def repeatable(timeline: Timeline) -> Timeline:

@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from paimonlab.analysis.row_words import BEFORE_MERGING
 from paimonlab.analysis.snapshots.file_totals import FileTotals
 from paimonlab.analysis.snapshots.timeline import (
     Timeline,
@@ -40,6 +41,7 @@ def timeline(
     branches: Mapping[str, Sequence[Snapshot]] | None = None,
     one_by_one: int = ONE_BY_ONE,
     has_days: bool = True,
+    rows_are: str = BEFORE_MERGING,
 ) -> Timeline:
     """Lay the snapshots of a table on a line.
 
@@ -61,6 +63,8 @@ def timeline(
         How many of the newest are shown one by one, at least 1; older ones are in groups.
     has_days
         Whether groups may be days; otherwise they have equal sizes.
+    rows_are
+        What the rows of files are: `paimonlab.analysis.row_words.rows_are`.
     """
     ordered = sorted(snapshots, key=lambda snapshot: snapshot.id)
     ids = {snapshot.id for snapshot in ordered}
@@ -90,6 +94,7 @@ def timeline(
         branch_count=len(others),
         other_tags=_without(tags, ids),
         other_consumers=_without(readers_next, ids),
+        rows_are=rows_are,
     )
 
 

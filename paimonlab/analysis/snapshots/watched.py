@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
+from paimonlab.analysis.row_words import BEFORE_MERGING
 from paimonlab.arrow_values import null_filled, numpy_values
 from paimonlab.spec.manifests.manifest import FileKind
 from paimonlab.spec.snapshot import CommitKind, Snapshot
@@ -75,6 +76,8 @@ class Watch(
     row_count: int | None
     """Rows in the files, before merging; None: unknown, or nothing was written."""
     newest: WatchedRows | None = None
+    rows_are: str = BEFORE_MERGING
+    """What the rows of files are, as `rows_are` says it."""
     note: str = ""
     """What else has to be known."""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from paimonlab.analysis.row_words import rows_are
 from paimonlab.analysis.snapshots.watched import (
     LevelSums,
     Watch,
@@ -22,7 +23,7 @@ from paimonlab.scan.live_files import delta_manifests_of, live_entries, read_ent
 from paimonlab.spec.snapshot import CommitKind, Snapshot
 from paimonlab.storage.together import both
 from paimonlab.table.following.waiting import Clock, SystemClock
-from paimonlab.table.inside import store_of
+from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
 
 MOST_AT_ONCE = 200
@@ -133,6 +134,7 @@ class Watcher:
             seen_count=self._seen.count,
             levels=self._seen.levels.levels(),
             row_count=None if newest is None else newest.total_record_count,
+            rows_are=rows_are(self._table.primary_keys, definition_of(self._table).options),
             note=self._note,
         )
 

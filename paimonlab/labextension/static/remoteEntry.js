@@ -49,7 +49,8 @@ function areNumbers(texts) {
 function figure(text) {
   if (text === null || !areNumbers([text])) return text;
   if (/^-?\d+$/.test(text)) return BigInt(text).toLocaleString("en-US");
-  return Number(text).toLocaleString("en-US", { maximumSignificantDigits: 7 });
+  const whole = /e/i.test(text) ? 0 : text.replace(/^-|\..*$/g, "").length;
+  return Number(text).toLocaleString("en-US", { maximumSignificantDigits: Math.min(Math.max(7, whole), 21) });
 }
 
 
@@ -160,7 +161,8 @@ const STYLE = `
 .head { display: flex; flex-wrap: wrap; gap: 4px 12px; align-items: baseline; justify-content: space-between; margin: 0 0 4px; }
 .head h3, h4 { font-size: 13px; margin: 0; overflow-wrap: anywhere; unicode-bidi: isolate; } .head .faint { font-size: 11px; }
 .faint, .null, .status { color: var(--faint); } .null { font-style: italic; }
-.status { font-size: 11px; min-height: 1.4em; margin: 4px 0 0; overflow-wrap: anywhere; }
+.status { font-size: 11px; margin: 4px 0 0; overflow-wrap: anywhere; } .status:empty { margin: 0; }
+.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 button, select, input { font: inherit; color: inherit; background: var(--jp-layout-color1, transparent);
   border: 1px solid var(--jp-border-color1, #8888); border-radius: 4px; padding: 1px 8px; }
 ::placeholder { color: inherit; opacity: .9; }
@@ -195,7 +197,13 @@ function plainFrame(el, { title, note = "", css = "" }) {
     else event.stopPropagation();
   });
   const stop = followTheme(box);
-  return { root, head, body, status, say: (text) => status.replaceChildren(text), stop };
+  let isDrawn = false;
+  queueMicrotask(() => { isDrawn = true; });
+  const say = (text) => {
+    status.classList.toggle("hidden", !isDrawn);
+    status.replaceChildren(text);
+  };
+  return { root, head, body, status, say, stop };
 }
 
 function followTheme(box) {
@@ -225,12 +233,11 @@ tbody tr[aria-selected=true] { background: var(--chosen); }
 @media (max-width: 700px) { table { font-size: 12px; } th, td { padding-right: 8px; } }
 .legend { font-size: 11px; color: var(--faint); gap: 4px 16px; }
 @media (prefers-reduced-motion: no-preference) { .moves { transition: all .25s; } }
-.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .scroll tr:focus-visible { outline-offset: -3px; }
 .frame[data-theme="dark"] { --error: #ff9a5c; --warning: #f0b429; --ok: #4cc9a0; ${tokensOf(AMOUNTS.dark)} --on-amount: #fff; } .frame[data-theme="light"] { --error: #a83c00; --warning: #7a5200; --ok: #00694c; ${tokensOf(AMOUNTS.light)} --on-amount: #000; }
 .headline { text-wrap: balance; font-size: 15px; margin: 0 0 8px; overflow-wrap: anywhere; } .empty { color: var(--faint); margin: 4px 0; } .empty code { color: var(--ink); overflow-wrap: anywhere; }
 .error { color: var(--error); } .warning { color: var(--warning); } .ok { color: var(--ok); }
-td.prose { max-width: 640px; text-wrap: balance; } th, h4 { text-wrap: balance; } td.line { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+td.prose { max-width: 640px; text-wrap: pretty; } th, h4 { text-wrap: balance; } td.line { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 [role=grid] :is(td, th):first-child { position: sticky; left: 0; background: inherit; z-index: 1; } [role=grid] th:first-child { background: var(--ground); z-index: 2; }
 dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 290px), 1fr)); gap: 2px 24px; margin: 8px 0; } dl.roomy { grid-template-columns: repeat(auto-fill, minmax(min(100%, 380px), 1fr)); } dl > .wide { grid-column: 1 / -1; } dl > div { display: grid; grid-template-columns: minmax(11em, max-content) 1fr; gap: 0 10px; } dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; }
 `;
@@ -793,7 +800,7 @@ function render({ data, el, host }) {
   const runs = grid({
     heads: [{ name: "snapshot", right: true }, { name: "time (UTC)", less: 700, text: moment }, { name: "buckets", right: true, less: 700, text: count },
       { name: "read", prose: 120, text: (_, row) => compactionSum(row[8].read).replace(/(\d) /g, "$1\u00a0") }, { name: "written", prose: 120, text: (_, row) => compactionSum(row[8].written).replace(/(\d) /g, "$1\u00a0") },
-      { name: "moved", right: true, optional: true, text: count }, { name: "rows dropped", right: true, text: count }, { name: "took ≥", right: true, optional: true, less: 900, text: compactionTime }],
+      { name: "moved", right: true, optional: true, text: count }, { name: "rows dropped", right: true, text: count }, { name: "took at least", right: true, optional: true, less: 900, text: compactionTime }],
     rows: view.runs.map((run) => [run.snapshotId, run.timeMillis, run.bucketCount, compactionWeight(run.read), compactionWeight(run.written), run.moved.files || null, run.droppedRows, run.leastMillis, run]),
     label: "compactions",
     onChoose: (row) => choose(row[8], true),
@@ -856,7 +863,7 @@ function render({ data, el, host }) {
 }
 
 function compactionTime(millis) {
-  return millis === null || millis === undefined ? "" : `${(millis / 1000).toFixed(1)} s`;
+  return millis === null || millis === undefined ? "" : millis < 1000 ? `${count(millis)} ms` : `${(millis / 1000).toFixed(1)} s`;
 }
 
 function compactionSum(sum) {
@@ -1029,7 +1036,7 @@ function render({ data, el, host }) {
   };
 }
 
-function summaryOf({ before, after, added, removed, kept }, hasBytes) {
+function summaryOf({ before, after, added, removed, kept, rowsAre }, hasBytes) {
   const line = (name, key, write) => {
     const [earlier, later] = [before.live[key], after.live[key]].map(Number);
     const between = later - earlier;
@@ -1045,7 +1052,7 @@ function summaryOf({ before, after, added, removed, kept }, hasBytes) {
       ["snapshot", before.snapshotId, after.snapshotId, ...empty],
       ...(hasBytes ? [["time (UTC)", time(before.timeMillis), time(after.timeMillis), ...empty]] : []),
       ["schema", before.schemaId, after.schemaId, ...empty],
-      line("files", "fileCount", count), line("rows before merging", "rowCount", count), ...(hasBytes ? [line("size", "fileBytes", bytes)] : []),
+      line("files", "fileCount", count), line(rowsAre, "rowCount", count), ...(hasBytes ? [line("size", "fileBytes", bytes)] : []),
     ],
   }).element;
 }
@@ -1110,10 +1117,10 @@ function more(shown, there) {
   return shown < there ? h("p", { class: "faint" }, `${count(shown)} of ${count(there)}`) : null;
 }
 
-function headlineOf({ before, after, added, removed, fileCount }) {
+function headlineOf({ before, after, added, removed, fileCount, rowsAre }) {
   if (!fileCount) return "The same files";
   const rows = Number(after.live.rowCount) - Number(before.live.rowCount);
-  return `${[added.fileCount && `+${many(Number(added.fileCount), "file")}`, removed.fileCount && `-${many(Number(removed.fileCount), "file")}`].filter(Boolean).join(", ")}: ${signed(rows) || "0"} rows before merging`;
+  return `${[added.fileCount && `+${many(Number(added.fileCount), "file")}`, removed.fileCount && `-${many(Number(removed.fileCount), "file")}`].filter(Boolean).join(", ")}: ${signed(rows) || "0"} ${Math.abs(rows) === 1 ? rowsAre.replace("rows", "row") : rowsAre}`;
 }
 
 return render;
@@ -1294,7 +1301,7 @@ function showFiles({ data, el, host }, again) {
   const title = `${view.table}: data files${view.snapshotId === null ? "" : ` of snapshot ${view.snapshotId}`}`;
   const size = view.bytes === null || !view.fileCount ? "" : `, ${bytes(view.bytes)}, on average ${bytes(Math.round(view.bytes / view.fileCount))} a file`;
   const { body, say, stop } = frame(el, {
-    title, note: `${many(view.rowCount, "row")} before merging`, css: FILES_CSS,
+    title, note: view.fileCount ? many(view.rowCount, "row") + view.rowsAre.slice("rows".length) : "", css: FILES_CSS,
     headline: view.fileCount ? `${many(view.fileCount, "file")} in ${many(view.bucketCount, "bucket")}${size}` : "",
   });
   if (!view.fileCount) {
@@ -1303,7 +1310,9 @@ function showFiles({ data, el, host }, again) {
   }
   const children = (new Map());
   view.tiles.forEach((tile, at) => children.set(tile.parent, [...(children.get(tile.parent) ?? []), at]));
-  let inside = -1;
+  const outermost = children.get(-1) ?? [];
+    const top = outermost.length === 1 && view.tiles[0].name === "" && children.has(0) ? 0 : -1;
+  let inside = top;
   let chosen = -1;
     let room = { ...MAP };
   const map = s("svg", { class: "map", role: "listbox" });
@@ -1333,16 +1342,16 @@ function showFiles({ data, el, host }, again) {
       return s("g", { class: "tile", role: "option", "aria-label": `${name(tile)}: ${numbers(tile)}`, "aria-selected": String(at === chosen) },
         s("rect", { ...place, fill: bin?.colour ?? "var(--amount0)", "stroke-width": 2 }),
         ...below.map((child) => s("rect", { ...placed(view.tiles[child]), fill: binOf(view.tiles[child])?.colour ?? "none", "stroke-width": view.tiles[child].kind === "bucket" ? 1 : 0.3 })),
-        ...(letters > 1 && place.height > 16 ? labelOf(bin?.letter ?? "", name(tile), letters, place.height > 32) : []).map((line, at) => s("text", { x: place.x + 5, y: place.y + 15 + 14 * at, "font-size": 11, stroke: bin?.colour ?? "var(--amount0)" }, line)),
+        ...(letters > 1 && place.height > 16 ? labelOf(bin?.letter ?? "", name(tile), bytes(tile.bytes), letters, Math.floor((place.height - 4) / 14)) : []).map((line, at) => s("text", { x: place.x + 5, y: place.y + 15 + 14 * at, "font-size": 11, stroke: bin?.colour ?? "var(--amount0)" }, line)),
         s("title", {}, `${name(tile)}: ${numbers(tile)}`));
     });
-    map.setAttribute("aria-label", inside < 0 ? "partitions" : `parts of ${name(view.tiles[inside])}`);
+    map.setAttribute("aria-label", inside === top ? (top < 0 ? "partitions" : "buckets") : `parts of ${name(view.tiles[inside])}`);
     map.replaceChildren(...parts);
     const rover = roving(parts, { onChoose: (place) => choose(shown[place]), onFocus: (place) => say(`${name(view.tiles[shown[place]])}: ${numbers(view.tiles[shown[place]])}`) });
     if (focus) rover.go(0);
     const trail = [];
-    for (let at = inside; at >= 0; at = view.tiles[at].parent) trail.unshift(at);
-    path.replaceChildren(...(trail.length ? [step("all partitions", -1)] : []), ...trail.flatMap((at) => ["›", step(name(view.tiles[at]), at)]));
+    for (let at = inside; at !== top; at = view.tiles[at].parent) trail.unshift(at);
+    path.replaceChildren(...(trail.length ? [step(top < 0 ? "all partitions" : "all buckets", top)] : []), ...trail.flatMap((at) => ["›", step(name(view.tiles[at]), at)]));
   };
 
     const step = (label, at) => h("button", { "aria-pressed": String(at === inside), onclick: () => { inside = at; draw(); } }, label);
@@ -1350,7 +1359,7 @@ function showFiles({ data, el, host }, again) {
     const choose = (at) => {
     const tile = view.tiles[at];
     chosen = at;
-    details.replaceChildren(card([[tile.kind, name(tile)], ["files", count(tile.files)], ["rows before merging", count(tile.rows)],
+    details.replaceChildren(card([[tile.kind, name(tile)], ["files", count(tile.files)], [view.rowsAre, count(tile.rows)],
       ["size", bytes(tile.bytes)], ["average file", tile.bytes === null ? "" : bytes(Math.round(tile.bytes / tile.files))], ["level", tile.level]]));
     say(`${name(tile)}: ${numbers(tile)}`);
     const selection = selectionOf(view, at);
@@ -1364,7 +1373,7 @@ function showFiles({ data, el, host }, again) {
     }
   };
   map.addEventListener("keydown", (event) => {
-    if (event.key !== "Backspace" || inside < 0) return;
+    if (event.key !== "Backspace" || inside === top) return;
     inside = view.tiles[inside].parent;
     draw(true);
     event.preventDefault();
@@ -1428,15 +1437,16 @@ function selectionOf(view, at) {
   return around && (tile.kind === "bucket" ? { ...around, bucket: Number(tile.name) } : { ...around, file: tile.name });
 }
 
-function labelOf(letter, name, room, isHigh) {
+function labelOf(letter, name, size, room, lines) {
+  const below = (named) => (size && size.length <= room && named.length < lines ? [...named, size] : named);
   const text = `${letter} ${name}`.trim();
-  if (text.length <= room) return [text];
-  if (letter && name.length <= room && isHigh) return [letter, name];
+  if (text.length <= room) return below([text]);
+  if (letter && name.length <= room && lines > 1) return below([letter, name]);
   const last = name.slice(name.lastIndexOf("=") + 1);
-  if (letter && last.length <= room && isHigh && `${letter} ${last}`.length > room) return [letter, last];
+  if (letter && last.length <= room && lines > 1 && `${letter} ${last}`.length > room) return below([letter, last]);
   const value = `${letter} ${last}`.trim();
-  if (value.length <= room) return [value];
-  return [room < 10 ? letter : `${text.slice(0, room - 1)}…`];
+  if (value.length <= room) return below([value]);
+  return room < 10 ? [letter] : below([`${text.slice(0, room - 1)}…`]);
 }
 
 return render;
@@ -1552,7 +1562,7 @@ function render({ data, el, host }) {
     heads: [
       { name: "table", text: breaking },
       { name: "verdict", text: (value) => h("span", { class: SEVERITY_ORDER[value] }, SEVERITY_MARKS[SEVERITY_ORDER[value]]) },
-      ...["snapshot", "files", "rows before merging", "files on level 0", "snapshots", "manifests"]
+      ...["snapshot", "files", new Set(tables.map(({ rowsAre }) => rowsAre)).size === 1 ? tables[0].rowsAre : "rows of files", "files on level 0", "snapshots", "manifests"]
         .map((name) => ({ name, right: true, text: count })),
       { name: "bytes", right: true, text: bytes },
     ],
@@ -1591,7 +1601,7 @@ function unreadableFinding(table) {
 
 function numbersOf(table) {
   return [["snapshot", table.snapshotId === null ? "none yet" : count(table.snapshotId)], ["files", count(table.fileCount)], ["files on level 0", count(table.level0Files)],
-    ["rows before merging", count(table.recordCount)], ["size", bytes(table.totalBytes)], ["snapshots", count(table.snapshotCount)], ["manifests", count(table.manifestCount)]];
+    [table.rowsAre, count(table.recordCount)], ["size", bytes(table.totalBytes)], ["snapshots", count(table.snapshotCount)], ["manifests", count(table.manifestCount)]];
 }
 
 return render;
@@ -1602,12 +1612,13 @@ return render;
 const MEASURE_TEXTS = ({
   bytes: { name: "bytes", text: bytes },
   files: { name: "files", text: count },
-  rows: { name: "rows before merging", text: count },
+  rows: { name: "rows", text: count },
   file_size: { name: "average bytes of a file", text: (value) => bytes(Math.round(value)) },
   level_0: { name: "share of files on level 0", text: (value) => `${Math.round(100 * value)} %` },
   age: { name: "age compared with the newest file", text: span },
 });
 const MOST_SHADE = 4;
+const EVEN = 2;
 
 const HEAT_CSS = `
 td.cell { padding: 3px 8px; text-align: right; white-space: nowrap; min-width: 4em; font-variant-numeric: tabular-nums; cursor: pointer; border: 1px solid transparent; }
@@ -1630,7 +1641,7 @@ function render({ data, el, host }) {
   const details = h("div");
 
   const pick = h("select", { "aria-label": "measure", onchange: () => change(pick.value) },
-    ...view.measures.map((name) => h("option", { value: name }, MEASURE_TEXTS[name].name)));
+    ...view.measures.map((name) => h("option", { value: name }, nameOf(view, name))));
   pick.value = measure;
   const sort = h("select", { "aria-label": "order of partitions", onchange: () => { order = sort.value; draw(); } },
     h("option", { value: "measure" }, "largest first"), h("option", { value: "smallest" }, "smallest first"), h("option", { value: "partition" }, "by partition"));
@@ -1656,7 +1667,7 @@ function render({ data, el, host }) {
       }
     }
     draw();
-    say(skewText(view, measure) || MEASURE_TEXTS[name].name);
+    say(skewText(view, measure) || nameOf(view, name));
   };
 
     let cells = [];
@@ -1690,13 +1701,13 @@ function render({ data, el, host }) {
       });
       cells.push(line);
       return h("tr", { role: "row" }, h("th", { scope: "row", role: "rowheader" }, name), ...line,
-        h("td", { class: "right", role: "gridcell" }, total === null ? "" : text(total)));
+        view.columns.length > 1 && h("td", { class: "right", role: "gridcell" }, total === null ? "" : text(total)));
     });
     cells.forEach((line, y) => line.forEach((cell, x) => cell.addEventListener("click", () => { go(y, x); choose(shown[y], x); })));
     table.replaceChildren(
       h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, h("th", { scope: "col", role: "columnheader" }, "partition"),
         ...view.columns.map((column) => h("th", { scope: "col", role: "columnheader", class: "right" }, columnName(column))),
-        h("th", { scope: "col", role: "columnheader", class: "right" }, "all buckets"))),
+        view.columns.length > 1 && h("th", { scope: "col", role: "columnheader", class: "right" }, "all buckets"))),
       h("tbody", { role: "rowgroup" }, ...lines));
     table.onkeydown = (event) => key(event);
     current = [Math.min(current[0], Math.max(cells.length - 1, 0)), current[1]];
@@ -1739,7 +1750,7 @@ function render({ data, el, host }) {
     details.replaceChildren(card([["where", `${rowName(row)}, ${columnName(column)}`],
       ...view.measures.map((name) => {
         const value = amount(numbers, name, view);
-        return ([MEASURE_TEXTS[name].name, value === null ? "" : MEASURE_TEXTS[name].text(value)]);
+        return ([nameOf(view, name), value === null ? "" : MEASURE_TEXTS[name].text(value)]);
       }),
       ["newest file", moment(numbers.updatedMillis)]]));
     const value = amount(numbers, measure, view);
@@ -1764,6 +1775,7 @@ function render({ data, el, host }) {
     try {
       view = (await host.ask({ by: measure, snapshot })).view;
       head.querySelector("h3")?.replaceChildren(title());
+      body.previousElementSibling?.replaceChildren(headlineOf(view));
       draw();
       say(title());
     } catch (error) {
@@ -1819,8 +1831,7 @@ function skewText(view, measure) {
 
 function coverText(view) {
   const all = `${many(view.bucketCount, "bucket")} in ${many(view.partitionCount, "partition")}`;
-  const { name } = MEASURE_TEXTS[view.measure] ?? { name: view.measure };
-  const some = view.rest ? `; the ${count(view.rows.length)} with most ${name}, and the rest: --top N for more` : "";
+  const some = view.rest ? `; the ${count(view.rows.length)} with most ${nameOf(view, view.measure)}, and the rest: --top N for more` : "";
   const groups = view.columns.some(({ first, last }) => first !== last) ? "; consecutive buckets share columns" : "";
   return all + some + groups;
 }
@@ -1836,7 +1847,11 @@ function headlineOf(view) {
   const found = view.skews.find((skew) => skew.measure === view.measure) ?? view.skews[0];
   const ratio = found?.ratio ?? null;
   if (!found || ratio === null) return "";
-  return `The largest bucket has ${ratio.toFixed(1)} times the ${MEASURE_TEXTS[found.measure].name} of the median one${ratio < 2 ? ": they are even" : ""}`;
+  return `${ratio < EVEN ? "Buckets are even: the" : "The"} largest has ${ratio.toFixed(1)} times the ${nameOf(view, found.measure)} of the median bucket`;
+}
+
+function nameOf(view, measure) {
+  return measure === "rows" ? view.rowsAre : MEASURE_TEXTS[measure]?.name ?? measure;
 }
 
 return render;
@@ -2869,12 +2884,12 @@ function render({ data, el }) {
       heads: [
         { name: "column", text: breaking, prose: 160 }, { name: "type", less: 700 },
         { name: "distribution", optional: true, prose: 124, text: (_value, row) => spread(row[9], total, 110, 18) },
-        { name: "nulls", right: true, text: (_value, row) => nullsOf(row[9], view) },
-        { name: "distinct", right: true, less: 700, text: (_value, row) => distinctOf(row[9], view) },
+        { name: "nulls", right: true, optional: true, text: (_value, row) => nullsOf(row[9], view) },
+        { name: "distinct", right: true, optional: true, less: 700, text: (_value, row) => distinctOf(row[9], view) },
         { name: "min", right: isFigures, optional: true, text: figureOf }, { name: "max", right: isFigures, optional: true, text: figureOf },
         { name: "mean", right: true, optional: true, less: 1000, text: short }, { name: "std", right: true, optional: true, less: 1000, text: short },
       ],
-      rows: columns.map((column) => [column.name, column.type, column.bins.length + column.top.length || null, column.allNulls ?? column.nullCount, column.distinctCount, column.allLow ?? column.low, column.allHigh ?? column.high,
+      rows: columns.map((column) => [column.name, column.type, column.bins.length + column.top.length || null, ...(total ? [column.allNulls ?? column.nullCount, column.distinctCount] : [null, null]), column.allLow ?? column.low, column.allHigh ?? column.high,
         column.mean, column.standardDeviation, column]),
       selected: (row) => row[9] === chosen,
       onChoose: (row) => {
@@ -2886,7 +2901,7 @@ function render({ data, el }) {
     list.replaceChildren(made.element);
   };
   const open = () => {
-    if (!chosen) return;
+    if (!chosen || !total) return;
     detail.replaceChildren(...columnParts(chosen, view));
     say(`${chosen.name}: ${nullsOf(chosen, view)} null, ${distinctOf(chosen, view) || "unknown"} distinct`);
   };
@@ -2894,7 +2909,7 @@ function render({ data, el }) {
     oninput: (event) => { wanted = event.target.value.toLowerCase(); draw(); } });
   body.append(h("div", { class: "row tools" }, view.columns.length >= 10 && search, found), list, detail);
   draw();
-  if (chosen) open();
+  if (chosen && total) open();
   return stop;
 }
 
@@ -3833,7 +3848,7 @@ function render({ data, el, host }) {
     drawn.draw();
     details.replaceChildren(card([
       ["snapshot", step.snapshotId], ["kind", step.commitKind.toLowerCase()], ["what", step.what], ["changed", step.changed.join(", ")], ["tags", step.tags.join(", ")],
-      ...step.files.slice(0, 20).map(({ name, level, place }, at) => ([`file ${at + 1}`, `level ${level}, ${place}${name && `, ${name}`}`])),
+      ...step.files.slice(0, 20).map(({ name, level, place }, at) => ([`file ${at + 1}`, `${level === null ? "" : `level ${level}, `}${place}${name && `, ${name}`}`])),
       ...columns.map((name, at) => ([name, step.values.length ? step.values[at] ?? "NULL" : ""])),
     ]), copyButton("copy the query", () => `SELECT * FROM ${table} VERSION AS OF ${step.snapshotId} WHERE ${where}`, say));
     say(`snapshot ${step.snapshotId}, ${step.what}`);
@@ -3861,7 +3876,7 @@ function headlineOf(steps) {
   const last = real[real.length - 1];
   if (!last) return "There is no such row in the tags that were read";
   const when = last.timeMillis === null ? "" : `, ${ago(last.timeMillis)}`;
-  return `${many(real.length, "change")}; last ${last.what} in snapshot ${last.snapshotId}${last.changed.length ? ` (${last.changed.join(", ")})` : ""}${when}`;
+  return `${many(real.length, "change")}${real.length === 1 ? ": " : "; last "}${last.what} in snapshot ${last.snapshotId}${last.changed.length ? ` (${last.changed.join(", ")})` : ""}${when}`;
 }
 
 function valueOf(value, isChanged) {
@@ -3870,8 +3885,8 @@ function valueOf(value, isChanged) {
 }
 
 function filesOf({ files }) {
-  const levels = [...new Set(files.map(({ level }) => level))].sort((left, right) => left - right);
-  return files.length ? `${many(files.length, "file")}, ${levels.map((level) => `level ${level}`).join(", ")}` : "";
+  const levels = [...new Set(files.flatMap(({ level }) => (level === null ? [] : [level])))].sort((left, right) => left - right);
+  return files.length ? [many(files.length, "file"), ...levels.map((level) => `level ${level}`)].join(", ") : "";
 }
 
 return render;
@@ -4262,8 +4277,8 @@ const LANES = { top: 150, height: 74 };
 const MARGIN = 44;
 const GAP = 30;
 
-const MEASURES = ([
-  ["rows before merging", ({ point, group }) => (point ?? group)?.totalRecordCount, count],
+const measuresOf = (rowsAre) => ([
+  [rowsAre, ({ point, group }) => (point ?? group)?.totalRecordCount, count],
   ["live files", ({ point, group }) => (point ?? group)?.fileCount, count],
   ["size", ({ point, group }) => (point ?? group)?.fileBytes, bytes],
   ["rows of the commit", ({ point, group }) => (point ?? group)?.deltaRecordCount, signed],
@@ -4289,9 +4304,9 @@ function render({ data, el, host }) {
   }
   const largest = items.reduce((most, { point }) => Math.max(most, Math.abs(Number(point?.deltaRecordCount ?? 0))), 1);
   const hasTimes = items.every((item) => item.millis !== null);
-  const known = MEASURES.filter(([, value]) => items.some((item) => value(item)));
+  const known = measuresOf(view.rowsAre).filter(([, value]) => items.some((item) => value(item)));
   const mainCount = items.filter((item) => !item.lane).length;
-  const look = { byTime: false, step: 38, measure: known[0] ?? MEASURES[0] };
+  const look = { byTime: false, step: 38, measure: known[0] ?? measuresOf(view.rowsAre)[0] };
   let chosen = mainCount - 1;
   const isAlone = items.length === 1;
     let range = null;
@@ -4334,8 +4349,8 @@ function render({ data, el, host }) {
       },
     });
     marks.forEach((mark, at) => {
-      mark.addEventListener("pointerenter", () => details.replaceChildren(cardOf(items[at])));
-      mark.addEventListener("pointerleave", () => (range ? brushed(false) : details.replaceChildren(cardOf(items[chosen]))));
+      mark.addEventListener("pointerenter", () => details.replaceChildren(cardOf(items[at], view.rowsAre)));
+      mark.addEventListener("pointerleave", () => (range ? brushed(false) : details.replaceChildren(cardOf(items[chosen], view.rowsAre))));
     });
     brushes(picture, items, marks, (from, to) => {
       range = [from, to];
@@ -4355,7 +4370,7 @@ function render({ data, el, host }) {
   const ends = () => (range ? [Math.min(...range), Math.max(...range)] : [chosen, chosen]);
 
     const show = (item) => {
-    details.replaceChildren(cardOf(item));
+    details.replaceChildren(cardOf(item, view.rowsAre));
     say(sentence(item));
   };
   const nameOf = (branch) => (branch ? `${view.table.replace(/\$branch_.*$/, "")}$branch_${branch}` : view.table);
@@ -4532,20 +4547,22 @@ function withRoom(items) {
 function drawn(item, largest, most, isNamed) {
   const { point, group, x, y } = item;
   const size = 0.7 * Math.min(1, most) + (most - 0.7 * Math.min(1, most)) * Math.sqrt(Math.abs(Number(point?.deltaRecordCount ?? 0)) / largest);
+  const half = 12 * Math.min(1, most);
   const shape = point ? mark(point.commitKind, 0, 0) : groupMark((group));
   const element = s("g", { class: "item", role: "option", "aria-selected": "false", "aria-label": sentence(item), transform: `translate(${x} ${y})` },
     s("title", {}, sentence(item)),
+    s("rect", { x: -half, y: -half, width: 2 * half, height: half + 48, visibility: "hidden", "pointer-events": "all" }), // between a mark and its names, too
     s("circle", { class: "ring", r: 19 * Math.min(1, most) }),
     s("g", { class: "shape", transform: group ? "" : `scale(${size.toFixed(2)})` }, shape));
-  if (isNamed) element.append(around(item.first === item.last ? item.last : `…${item.last}`, 28));
+  if (isNamed) element.append(around(item.first === item.last ? item.last : `…${item.last}`, 31));
   const tags = point?.tags ?? Object.keys(group?.tags ?? {});
   const readers = point?.consumers ?? Object.keys(group?.consumers ?? {});
-  if (tags.length) element.append(tagMark(-2, -17), label(tags, -38));
-  if (readers.length) element.append(consumerMark(0, 31), label(readers, 56));
+  if (tags.length) element.append(tagMark(-2, -17), label(tags, -41));
+  if (readers.length) element.append(consumerMark(0, 34), label(readers, 56));
   const schemas = group ? (group.newSchemas ?? []) : point?.isNewSchema ? [point.schemaId] : [];
   if (schemas.length) {
     element.append(dashed("M-17 -30V16", "4 3"),
-      s("text", { x: -17, y: 28, "text-anchor": "middle", "font-size": 10, "font-style": "italic" }, `S${schemas.join(" ")}`));
+      s("text", { x: -17, y: 31, "text-anchor": "middle", "font-size": 10, "font-style": "italic" }, `S${schemas.join(" ")}`));
   }
   return element;
 }
@@ -4708,7 +4725,7 @@ function sentence({ point, group, branch, gap }) {
   return `${where}snapshot ${id}, ${commitKind.toLowerCase()}${timeMillis ? `, ${moment(timeMillis)}` : ""}${tail}${tags ? `, tags ${tags.join(", ")}` : ""}`;
 }
 
-function cardOf({ point, group, branch, gap }) {
+function cardOf({ point, group, branch, gap }, rowsAre) {
   const shown = (point ?? group);
   const expired = gap ? `, ${gap} expired before it` : "";
   return card([
@@ -4720,7 +4737,7 @@ function cardOf({ point, group, branch, gap }) {
       ["user", shortId(shown.commitUser ?? "")], ["identifier", shown.commitIdentifier === undefined ? "batch" : count(shown.commitIdentifier)],
       ["files", shown.addedFileCount === undefined ? "" : `+${count(shown.addedFileCount)}${shown.deletedFileCount ? ` -${count(shown.deletedFileCount)}` : ""}`], ["manifests", count(shown.manifestCount)],
     ])),
-    ["rows", signed(shown.deltaRecordCount)], ["rows before merging", count(shown.totalRecordCount)],
+    ["rows", signed(shown.deltaRecordCount)], [rowsAre === "rows" ? "rows in all" : rowsAre, count(shown.totalRecordCount)],
     ["changelog rows", shown.changelogRecordCount ? count(shown.changelogRecordCount) : ""],
     ["live files", count(shown.fileCount)], ["size", bytes(shown.fileBytes)],
     ["schema", `${shown.schemaId}${shown.isNewSchema ? ", new here" : shown.newSchemas ? `, new here: ${shown.newSchemas.join(", ")}` : ""}`],
@@ -4962,7 +4979,7 @@ return render;
 
 const RATE_MILLIS = 60000;
 const TICK_MILLIS = 5000;
-const BARS = { left: 64, top: 14, height: 100, most: 50 };
+const BARS = { left: 64, top: 14, height: 100, most: 50, step: 64 };
 const LEVELS = { left: 50, lane: 24, most: 130, letter: 6.5 };
 const CSS = `
 .figures { display: flex; flex-wrap: wrap; gap: 8px 32px; margin: 0 0 8px; } .figures b { font-size: 15px; font-variant-numeric: tabular-nums; }
@@ -5042,7 +5059,7 @@ function render({ data, el, host }) {
   let width = 840;
   const paint = () => {
     if (!view.commits.length) return;
-    const levels = view.levels.length ? levelsOf(view) : null;
+    const levels = view.hasLevels && view.levels.length ? levelsOf(view) : null;
     const beside = levels ? Number(levels.querySelector("svg")?.getAttribute("width")) + 24 : 0;
     pictures.replaceChildren(commitsOf(view, width - beside > 480 ? width - beside : width), ...(levels ? [levels] : []));
   };
@@ -5106,7 +5123,7 @@ function kindsOf(commits) {
   return [...new Set(commits.map(({ commitKind }) => commitKind))].map((kind) => `${KINDS[kind]?.letter ?? "?"} ${kind.toLowerCase()}`).join(", ");
 }
 
-function figuresOf({ state, commits, levels, rowCount, seenCount }) {
+function figuresOf({ state, commits, levels, rowCount, seenCount, rowsAre }) {
   const files = levels.reduce((sum, { fileCount }) => sum + fileCount, 0);
   const known = ([[count(seenCount), `${seenCount === 1 ? "commit" : "commits"} since the watch began`]]);
   const times = commits.flatMap(({ timeMillis }) => (timeMillis === null ? [] : [timeMillis]));
@@ -5118,7 +5135,7 @@ function figuresOf({ state, commits, levels, rowCount, seenCount }) {
     known.push([rate((60 * late.length) / seconds), "commits a minute"], [rate(late.reduce((sum, { writtenRows }) => sum + writtenRows, 0) / seconds), "rows a second"]);
   }
   known.push([count(files), files === 1 ? "file" : "files"]);
-  if (rowCount !== null) known.push([count(rowCount), "rows before merging"]);
+  if (rowCount !== null) known.push([count(rowCount), rowsAre]);
   return known;
 }
 
@@ -5128,7 +5145,7 @@ function rate(value) {
 
 function commitsOf({ commits }, width) {
   const shown = commits.slice(-BARS.most);
-  const step = Math.min(40, (width - BARS.left - 8) / Math.max(shown.length, 1));
+  const step = Math.min(BARS.step, (width - BARS.left - 8) / Math.max(shown.length, 1));
   const largest = Math.max(1, ...shown.map(({ writtenRows }) => writtenRows));
   const most = Math.max(0, ...shown.map(({ deletedRows }) => deletedRows));
   const scale = (largest + most) / BARS.height;
@@ -5149,14 +5166,15 @@ function commitsOf({ commits }, width) {
   const sum = shown.reduce((rows, { writtenRows }) => rows + writtenRows, 0);
   const label = `rows of ${many(shown.length, "commit")}: ${count(sum)} in all, at most ${count(largest)} in one`;
   return h("figure", {}, h("figcaption", {}, "rows of each commit"),
-    s("svg", { width, height: foot + 32, role: "img", "aria-label": label },
+    s("svg", { width: Math.ceil(BARS.left + step * shown.length + 8), height: foot + 32, role: "img", "aria-label": label },
       s("path", { d: `M${BARS.left - 4} ${axis}H${BARS.left + step * shown.length + 4}`, stroke: COLOURS.grey }),
       s("text", { x: BARS.left - 8, y: BARS.top + 8, "text-anchor": "end", "font-size": 11 }, count(largest)),
-      axis > BARS.top + 24 && s("text", { x: BARS.left - 8, y: axis + 4, "text-anchor": "end", "font-size": 11 }, "0"), ...bars),
+      axis > BARS.top + 24 && s("text", { x: BARS.left - 8, y: axis + 4, "text-anchor": "end", "font-size": 11 }, "0"),
+      most > 0 && foot > axis + 12 && s("text", { x: BARS.left - 8, y: foot, "text-anchor": "end", "font-size": 11 }, `-${count(most)}`), ...bars),
     legend([barKey(COLOURS.blue), "inserted and updated"], most > 0 && [barKey(COLOURS.blue, false), "deleted"], [null, kindsOf(shown)]));
 }
 
-function levelsOf({ levels, hasLevels }) {
+function levelsOf({ levels }) {
   const weight = (level) => level.fileBytes ?? level.rowCount;
   const largest = Math.max(1, ...levels.map(weight));
   const words = levels.map((level) => `${many(level.fileCount, "file")}, ${many(level.rowCount, "row")}${level.fileBytes === null ? "" : `, ${bytes(level.fileBytes)}`}`);
@@ -5164,13 +5182,13 @@ function levelsOf({ levels, hasLevels }) {
     const y = at * LEVELS.lane;
     const width = Math.max(2, (LEVELS.most * weight(level)) / largest);
     return [
-      s("text", { x: 0, y: y + 15, "font-size": 11 }, hasLevels ? `level ${level.level}` : "files"),
-      s("rect", { x: LEVELS.left, y: y + 3, width, height: LEVELS.lane - 8, fill: level.level === 0 && hasLevels ? COLOURS.orange : COLOURS.blue }),
+      s("text", { x: 0, y: y + 15, "font-size": 11 }, `level ${level.level}`),
+      s("rect", { x: LEVELS.left, y: y + 3, width, height: LEVELS.lane - 8, fill: level.level === 0 ? COLOURS.orange : COLOURS.blue }),
       s("text", { x: LEVELS.left + width + 8, y: y + 15, "font-size": 11 }, words[at]),
     ];
   });
-  const label = levels.map(({ level }, at) => `${hasLevels ? `level ${level}: ` : ""}${words[at]}`).join("; ");
-  return h("figure", {}, h("figcaption", {}, hasLevels ? "levels" : "files"),
+  const label = levels.map(({ level }, at) => `level ${level}: ${words[at]}`).join("; ");
+  return h("figure", {}, h("figcaption", {}, "levels"),
     s("svg", { width: LEVELS.left + LEVELS.most + 16 + Math.max(...words.map(({ length }) => length)) * LEVELS.letter, height: levels.length * LEVELS.lane + 4, role: "img", "aria-label": label }, ...lanes));
 }
 

@@ -148,7 +148,7 @@ def _points(connection: Connection, name: str) -> Mapping[str, str]:
         return {}
     tags = _tags(connection, name)
     newest = sorted(table.snapshots.list(), key=lambda snapshot: -snapshot.id)[:_NEWEST]
-    return tags | {str(snapshot.id): snapshot.commit_kind.value for snapshot in newest}
+    return tags | {str(snapshot.id): snapshot.commit_kind.value.lower() for snapshot in newest}
 
 
 def _functions(connection: Connection) -> Sequence[str]:

@@ -42,6 +42,8 @@ _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{8,12}")
 _DATE = re.compile(r"(?<!\S)[^\s<>]{0,20}\d-\d\d(?![^\s,]{12})[^\s<>]*")
 _MOST_NAMED = 120
 """Characters of names of columns for which there is no room that are under a table."""
+_CELL_CHARACTERS = 2
+"""What the sides of a cell take."""
 _FAINT = "opacity:0.75"  # 4.5 to 1 at least, in the themes of VS Code and Colab as well
 _LINE = ";white-space:nowrap"
 _CELL = "padding:2px 8px;vertical-align:top"
@@ -64,8 +66,12 @@ def _parts(grid: Grid) -> Iterator[str]:
     columns = [grid.columns[at] for at in fit.shown]
     styles, is_all = _styles(columns, [[line[at] for at in fit.shown] for line in lines], fit)
     line = _LINE if is_all else ""
+    # A caption is no wider than its table.
+    is_above = _is_wider(grid, columns, [[texts[at] for at in fit.shown] for texts in lines])
+    if is_above:
+        yield head(grid)
     yield f'<div style="overflow-x:auto"><table style="border-collapse:collapse;margin:0{line}">'
-    if grid.caption or grid.headline:
+    if (grid.caption or grid.headline) and not is_above:
         above = 2 if grid.headline else 10  # a further table of a view has no headline
         style = f"text-align:left;padding:{above}px 8px 2px"
         yield f'<caption style="{style}">{_said(grid)}</caption>'
@@ -84,6 +90,12 @@ def _parts(grid: Grid) -> Iterator[str]:
         yield paragraph(f"{names}: by the pointer, over the first column")
     if grid.footer:
         yield paragraph(grid.footer)
+
+
+def _is_wider(grid: Grid, columns: Sequence[Column], lines: Sequence[Sequence[str]]) -> bool:
+    """Say whether what is above the table would be broken for the width that the table has."""
+    said = max(len(grid.caption), len(grid.headline))
+    return said > sum(_longest(columns, lines)) + _CELL_CHARACTERS * len(columns)
 
 
 def _named(names: Sequence[str]) -> str:

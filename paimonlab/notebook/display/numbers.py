@@ -40,18 +40,20 @@ def signed(number: int | None) -> str:
 
 
 def figure(text: str) -> str:
-    """Write a number that is text with commas, and with seven digits at most if it is no integer.
+    """Write a number that is text with commas, and with few digits if it is not an integer.
+
+    Those are all of its integer, and seven at most of which some are a fraction.
 
     Examples
     --------
     >>> figure("1234567890"), figure("-239000808.7123"), figure("0.30000000000000004"), figure("a")
-    ('1,234,567,890', '-239,000,800', '0.3', 'a')
+    ('1,234,567,890', '-239,000,809', '0.3', 'a')
     """
     if not _NUMBER.fullmatch(text):
         return text
     number = Decimal(text)
     if not _INTEGER.fullmatch(text):
-        number = number.normalize(Context(prec=7))
+        number = number.normalize(Context(prec=min(max(7, number.adjusted() + 1), 21)))
     return f"{number:,f}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,10 @@ GRID = Grid((Column("id"),), [texts([1])], "db.t", headline="+1 row | by <me>")
 def test_the_headline_is_between_caption_and_heads() -> None:
     assert plain.text(GRID).splitlines()[:3] == ["db.t", "+1 row | by <me>", "id"]
     assert plain.markdown(GRID).splitlines()[2:4] == ["\\+1 row \\| by \\<me\\>", ""]
-    assert "<b>db.t</b><br>+1 row | by &lt;me&gt;</caption>" in html.table(GRID)
+    written = html.table(GRID)
+    assert written.index("<b>db.t</b><br>+1 row | by &lt;me&gt;</p>") < written.index("<table")
+    wide = replace(GRID, columns=(Column("a column as wide as what is said above"),))
+    assert "<b>db.t</b><br>+1 row | by &lt;me&gt;</caption>" in html.table(wide)
 
 
 def test_the_headline_of_a_picture_is_above_it(tmp_path: Path) -> None:

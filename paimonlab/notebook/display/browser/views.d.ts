@@ -146,6 +146,7 @@ export interface Diff {
   partitionsRemoved: (string)[];
   partitionsRemovedCount: number;
   schema: (SchemaDifference)[];
+  rowsAre?: string;
 }
 
 export interface DiffFile {
@@ -229,6 +230,7 @@ export interface FileMap {
   bins: (SizeBin)[];
   advice: (Advice)[];
   tiles: (Tile)[];
+  rowsAre?: string;
 }
 
 export interface FilePartNode {
@@ -306,6 +308,7 @@ export interface Heatmap {
   bucketCount: number;
   newestMillis: number | null;
   skews: (Skew)[];
+  rowsAre?: string;
 }
 
 export interface HeatmapColumn {
@@ -618,7 +621,7 @@ export interface ResultRows {
 
 export interface RowFile {
   name: string;
-  level: number;
+  level: number | null;
   place: string;
 }
 
@@ -801,6 +804,7 @@ export interface TableHealth {
   level0Files: number;
   findings: (HealthFinding)[];
   lookedForOrphans?: boolean;
+  rowsAre?: string;
   problem?: string;
 }
 
@@ -835,6 +839,7 @@ export interface Timeline {
   branchCount: number;
   otherTags: Record<string, number>;
   otherConsumers: Record<string, number>;
+  rowsAre?: string;
 }
 
 export interface TimelineBranch {
@@ -934,6 +939,7 @@ export interface Watch {
   levels: (WatchedLevel)[];
   rowCount: number | null;
   newest?: WatchedRows | null;
+  rowsAre?: string;
   note?: string;
 }
 

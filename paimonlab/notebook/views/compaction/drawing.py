@@ -86,7 +86,7 @@ def _run_grid(value: Compaction) -> Grid:
         Column("rows dropped", align=_RIGHT),
         Column("changelog rows", align=_RIGHT, is_optional=True, rank=1),
     ]
-    columns += [Column("at least", align=_RIGHT, rank=1)] if has_times else []
+    columns += [Column("took at least", align=_RIGHT, rank=1)] if has_times else []
     body = []
     for run in value.runs:
         cells: list[object] = [run.snapshot_id]
@@ -114,7 +114,9 @@ def _run_grid(value: Compaction) -> Grid:
 
 
 def _duration(millis: int | None) -> str:
-    return "" if millis is None else f"{millis / 1000:.1f} s"
+    if millis is None:
+        return ""
+    return f"{millis:,} ms" if millis < 1000 else f"{millis / 1000:.1f} s"
 
 
 def _bucket_grid(run: CompactionRun) -> Grid:

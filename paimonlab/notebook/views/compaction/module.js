@@ -33,7 +33,7 @@ export function render({ data, el, host }) {
   const runs = grid({
     heads: [{ name: "snapshot", right: true }, { name: "time (UTC)", less: 700, text: moment }, { name: "buckets", right: true, less: 700, text: count },
       { name: "read", prose: 120, text: (_, row) => compactionSum(row[8].read).replace(/(\d) /g, "$1\u00a0") }, { name: "written", prose: 120, text: (_, row) => compactionSum(row[8].written).replace(/(\d) /g, "$1\u00a0") },
-      { name: "moved", right: true, optional: true, text: count }, { name: "rows dropped", right: true, text: count }, { name: "took ≥", right: true, optional: true, less: 900, text: compactionTime }],
+      { name: "moved", right: true, optional: true, text: count }, { name: "rows dropped", right: true, text: count }, { name: "took at least", right: true, optional: true, less: 900, text: compactionTime }],
     rows: view.runs.map((run) => [run.snapshotId, run.timeMillis, run.bucketCount, compactionWeight(run.read), compactionWeight(run.written), run.moved.files || null, run.droppedRows, run.leastMillis, run]),
     label: "compactions",
     onChoose: (row) => choose(row[8], true),
@@ -100,7 +100,7 @@ export function render({ data, el, host }) {
 
 /** @param {number | null} millis */
 function compactionTime(millis) {
-  return millis === null || millis === undefined ? "" : `${(millis / 1000).toFixed(1)} s`;
+  return millis === null || millis === undefined ? "" : millis < 1000 ? `${count(millis)} ms` : `${(millis / 1000).toFixed(1)} s`;
 }
 
 /** @param {FileSum} sum */

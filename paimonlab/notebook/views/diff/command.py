@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from paimonlab.analysis.partition_names import partition_names
+from paimonlab.analysis.row_words import rows_are
 from paimonlab.analysis.schema_history import differences
 from paimonlab.analysis.snapshots import diff as snapshot_diff
 from paimonlab.errors import SnapshotNotFoundError, TagNotFoundError
@@ -62,6 +63,7 @@ def diff(table: str | Table, start: Moment, end: Moment) -> views.View:
             opened_table.schemas.get(before.schema_id), opened_table.schemas.get(after.schema_id)
         ),
         has_levels=bool(opened_table.primary_keys),
+        rows_are=rows_are(opened_table.primary_keys, definition_of(opened_table).options),
     )
     return draw(views.repeatable_diff(value) if is_deterministic() else value)
 

@@ -69,7 +69,7 @@ def _summary(diff: Diff) -> Grid:
     files = ", ".join(f"{sign}{many(number, 'file')}" for sign, number in counts.items() if number)
     headline = "The same files"
     if diff.file_count:
-        headline = f"{files}: {signed_many(rows, 'row')} before merging"
+        headline = f"{files}: {signed_many(rows, 'row')}{diff.rows_are.removeprefix('rows')}"
     return Grid(tuple(columns), [texts(line) for line in body], caption, headline=headline)
 
 
@@ -77,7 +77,7 @@ def _numbers(diff: Diff) -> Iterator[tuple[str, list[str]]]:
     parts = (diff.before.live, diff.after.live, diff.added, diff.removed, diff.kept)
     for name, values, write in (
         ("files", [part.file_count for part in parts], count),
-        ("rows before merging", [part.row_count for part in parts], count),
+        (diff.rows_are, [part.row_count for part in parts], count),
         ("size", [part.file_bytes for part in parts], bytes_text),
     ):
         if name == "size" and not has_bytes(diff):

@@ -83,7 +83,7 @@ export function render({ data, el, host }) {
 }
 
 /** @param {Diff} view @param {boolean} hasBytes */
-function summaryOf({ before, after, added, removed, kept }, hasBytes) {
+function summaryOf({ before, after, added, removed, kept, rowsAre }, hasBytes) {
   const line = (/** @type {string} */ name, /** @type {keyof Sums} */ key, /** @type {(value: any) => string} */ write) => {
     const [earlier, later] = [before.live[key], after.live[key]].map(Number);
     const between = later - earlier;
@@ -99,7 +99,7 @@ function summaryOf({ before, after, added, removed, kept }, hasBytes) {
       ["snapshot", before.snapshotId, after.snapshotId, ...empty],
       ...(hasBytes ? [["time (UTC)", time(before.timeMillis), time(after.timeMillis), ...empty]] : []),
       ["schema", before.schemaId, after.schemaId, ...empty],
-      line("files", "fileCount", count), line("rows before merging", "rowCount", count), ...(hasBytes ? [line("size", "fileBytes", bytes)] : []),
+      line("files", "fileCount", count), line(rowsAre, "rowCount", count), ...(hasBytes ? [line("size", "fileBytes", bytes)] : []),
     ],
   }).element;
 }
@@ -172,8 +172,8 @@ function more(shown, there) {
 }
 
 /** @param {Diff} view */
-function headlineOf({ before, after, added, removed, fileCount }) {
+function headlineOf({ before, after, added, removed, fileCount, rowsAre }) {
   if (!fileCount) return "The same files";
   const rows = Number(after.live.rowCount) - Number(before.live.rowCount);
-  return `${[added.fileCount && `+${many(Number(added.fileCount), "file")}`, removed.fileCount && `-${many(Number(removed.fileCount), "file")}`].filter(Boolean).join(", ")}: ${signed(rows) || "0"} rows before merging`;
+  return `${[added.fileCount && `+${many(Number(added.fileCount), "file")}`, removed.fileCount && `-${many(Number(removed.fileCount), "file")}`].filter(Boolean).join(", ")}: ${signed(rows) || "0"} ${Math.abs(rows) === 1 ? rowsAre.replace("rows", "row") : rowsAre}`;
 }

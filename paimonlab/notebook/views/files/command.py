@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from paimonlab.analysis.partition_names import partition_names
+from paimonlab.analysis.row_words import rows_are
 from paimonlab.notebook import views
 from paimonlab.notebook.kernel.determinism import is_deterministic
 from paimonlab.notebook.views.files.drawing import draw
@@ -49,4 +50,5 @@ def _value(table: Table, snapshot: int | None) -> views.FileMap:
         partition_names(definition_of(table).schema, live["partition"]),
         weight="rows" if is_deterministic() else "bytes",
         has_levels=bool(table.primary_keys),
+        rows_are=rows_are(table.primary_keys, definition_of(table).options),
     )

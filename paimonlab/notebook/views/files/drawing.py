@@ -21,8 +21,10 @@ _LARGEST = 10
 """Partitions that are described in words."""
 _NAME_COLUMNS = 40
 _LEAST_LETTERS = 10
+_SHOWN = 0.7
+"""How large a page shows the picture at most: names are as high as the text around it."""
 _LETTERS = 18
-"""Height of names on a picture that a page shows at 60 % or so."""
+"""Height of names on the picture."""
 _MIB = 1 << 20
 _ENDS = (8 * _MIB, 32 * _MIB, 128 * _MIB, 512 * _MIB, math.inf)
 _SHADES = tuple(zip(_ENDS, AMOUNTS, strict=True))
@@ -62,7 +64,7 @@ def _histogram(files: FileMap) -> Grid:
         Column("files", align=Align.RIGHT),
         Column("share", align=Align.RIGHT),
         Column("", is_drawing=True),
-        Column("rows before merging", align=Align.RIGHT),
+        Column(files.rows_are, align=Align.RIGHT),
         Column("size", align=Align.RIGHT),
     )
     body = [
@@ -80,7 +82,7 @@ def _histogram(files: FileMap) -> Grid:
     ]
     caption = (
         f"{files.table}: data files of snapshot {files.snapshot_id}, "
-        f"{_many(files.row_count, 'row')} before merging"
+        f"{_many(files.row_count, 'row')}{files.rows_are.removeprefix('rows')}"
     )
     headline = files_text(files.file_count, files.bytes, files.bucket_count)
     return Grid(columns, body, caption, _footer(files), headline)
@@ -104,7 +106,7 @@ def _partitions(files: FileMap) -> Grid:
         Column("partition"),
         Column("buckets", align=Align.RIGHT),
         Column("files", align=Align.RIGHT),
-        Column("rows before merging", align=Align.RIGHT),
+        Column(files.rows_are, align=Align.RIGHT),
         Column("size", align=Align.RIGHT),
     )
     buckets: dict[int, int] = {}
@@ -144,7 +146,8 @@ def tile_name(files: FileMap, tile: Tile) -> str:
 
 def _picture(files: FileMap) -> str:
     drawn = svg.document(WIDTH, HEIGHT, _shapes(files), corner=None)
-    return svg.image(drawn, alternative(files), WIDTH, HEIGHT)
+    size = (round(_SHOWN * side) for side in (WIDTH, HEIGHT))
+    return svg.image(drawn, alternative(files), *size)
 
 
 def alternative(files: FileMap) -> str:
@@ -168,8 +171,9 @@ def _shapes(files: FileMap) -> Iterator[str]:
                 stroke=AMOUNT_EDGE,
                 stroke_width=_STROKES[tile.kind],
             )
+    is_whole = all(not tile.name for tile in files.tiles if tile.kind == "partition")
     for tile in files.tiles:
-        if tile.kind == "partition":
+        if tile.kind == ("bucket" if is_whole else "partition"):
             yield _label(files, tile)
 
 

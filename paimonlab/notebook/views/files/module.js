@@ -40,7 +40,7 @@ function showFiles({ data, el, host }, again) {
   const title = `${view.table}: data files${view.snapshotId === null ? "" : ` of snapshot ${view.snapshotId}`}`;
   const size = view.bytes === null || !view.fileCount ? "" : `, ${bytes(view.bytes)}, on average ${bytes(Math.round(view.bytes / view.fileCount))} a file`;
   const { body, say, stop } = frame(el, {
-    title, note: `${many(view.rowCount, "row")} before merging`, css: FILES_CSS,
+    title, note: view.fileCount ? many(view.rowCount, "row") + view.rowsAre.slice("rows".length) : "", css: FILES_CSS,
     headline: view.fileCount ? `${many(view.fileCount, "file")} in ${many(view.bucketCount, "bucket")}${size}` : "",
   });
   if (!view.fileCount) {
@@ -49,7 +49,10 @@ function showFiles({ data, el, host }, again) {
   }
   const children = /** @type {Map<number, number[]>} */ (new Map());
   view.tiles.forEach((tile, at) => children.set(tile.parent, [...(children.get(tile.parent) ?? []), at]));
-  let inside = -1;
+  const outermost = children.get(-1) ?? [];
+  /** What the map shows at first: the buckets of a table without partitions. */
+  const top = outermost.length === 1 && view.tiles[0].name === "" && children.has(0) ? 0 : -1;
+  let inside = top;
   let chosen = -1;
   /** Pixels that the picture has. */
   let room = { ...MAP };
@@ -84,16 +87,16 @@ function showFiles({ data, el, host }, again) {
       return s("g", { class: "tile", role: "option", "aria-label": `${name(tile)}: ${numbers(tile)}`, "aria-selected": String(at === chosen) },
         s("rect", { ...place, fill: bin?.colour ?? "var(--amount0)", "stroke-width": 2 }),
         ...below.map((child) => s("rect", { ...placed(view.tiles[child]), fill: binOf(view.tiles[child])?.colour ?? "none", "stroke-width": view.tiles[child].kind === "bucket" ? 1 : 0.3 })),
-        ...(letters > 1 && place.height > 16 ? labelOf(bin?.letter ?? "", name(tile), letters, place.height > 32) : []).map((line, at) => s("text", { x: place.x + 5, y: place.y + 15 + 14 * at, "font-size": 11, stroke: bin?.colour ?? "var(--amount0)" }, line)),
+        ...(letters > 1 && place.height > 16 ? labelOf(bin?.letter ?? "", name(tile), bytes(tile.bytes), letters, Math.floor((place.height - 4) / 14)) : []).map((line, at) => s("text", { x: place.x + 5, y: place.y + 15 + 14 * at, "font-size": 11, stroke: bin?.colour ?? "var(--amount0)" }, line)),
         s("title", {}, `${name(tile)}: ${numbers(tile)}`));
     });
-    map.setAttribute("aria-label", inside < 0 ? "partitions" : `parts of ${name(view.tiles[inside])}`);
+    map.setAttribute("aria-label", inside === top ? (top < 0 ? "partitions" : "buckets") : `parts of ${name(view.tiles[inside])}`);
     map.replaceChildren(...parts);
     const rover = roving(parts, { onChoose: (place) => choose(shown[place]), onFocus: (place) => say(`${name(view.tiles[shown[place]])}: ${numbers(view.tiles[shown[place]])}`) });
     if (focus) rover.go(0);
     const trail = [];
-    for (let at = inside; at >= 0; at = view.tiles[at].parent) trail.unshift(at);
-    path.replaceChildren(...(trail.length ? [step("all partitions", -1)] : []), ...trail.flatMap((at) => ["›", step(name(view.tiles[at]), at)]));
+    for (let at = inside; at !== top; at = view.tiles[at].parent) trail.unshift(at);
+    path.replaceChildren(...(trail.length ? [step(top < 0 ? "all partitions" : "all buckets", top)] : []), ...trail.flatMap((at) => ["›", step(name(view.tiles[at]), at)]));
   };
 
   /** @param {string} label @param {number} at */
@@ -103,7 +106,7 @@ function showFiles({ data, el, host }, again) {
   const choose = (at) => {
     const tile = view.tiles[at];
     chosen = at;
-    details.replaceChildren(card([[tile.kind, name(tile)], ["files", count(tile.files)], ["rows before merging", count(tile.rows)],
+    details.replaceChildren(card([[tile.kind, name(tile)], ["files", count(tile.files)], [view.rowsAre, count(tile.rows)],
       ["size", bytes(tile.bytes)], ["average file", tile.bytes === null ? "" : bytes(Math.round(tile.bytes / tile.files))], ["level", tile.level]]));
     say(`${name(tile)}: ${numbers(tile)}`);
     const selection = selectionOf(view, at);
@@ -117,7 +120,7 @@ function showFiles({ data, el, host }, again) {
     }
   };
   map.addEventListener("keydown", (event) => {
-    if (event.key !== "Backspace" || inside < 0) return;
+    if (event.key !== "Backspace" || inside === top) return;
     inside = view.tiles[inside].parent;
     draw(true);
     event.preventDefault();
@@ -183,14 +186,15 @@ function selectionOf(view, at) {
   return around && (tile.kind === "bucket" ? { ...around, bucket: Number(tile.name) } : { ...around, file: tile.name });
 }
 
-/** The lines on a tile: of a name that has no room its last value, or the letter of its size alone. @param {string} letter @param {string} name @param {number} room @param {boolean} isHigh */
-function labelOf(letter, name, room, isHigh) {
+/** The lines on a tile, with its bytes below where there is room: of a name that has none its last value, or the letter of its size alone. @param {string} letter @param {string} name @param {string} size @param {number} room letters of a line @param {number} lines */
+function labelOf(letter, name, size, room, lines) {
+  const below = (/** @type {string[]} */ named) => (size && size.length <= room && named.length < lines ? [...named, size] : named);
   const text = `${letter} ${name}`.trim();
-  if (text.length <= room) return [text];
-  if (letter && name.length <= room && isHigh) return [letter, name];
+  if (text.length <= room) return below([text]);
+  if (letter && name.length <= room && lines > 1) return below([letter, name]);
   const last = name.slice(name.lastIndexOf("=") + 1);
-  if (letter && last.length <= room && isHigh && `${letter} ${last}`.length > room) return [letter, last];
+  if (letter && last.length <= room && lines > 1 && `${letter} ${last}`.length > room) return below([letter, last]);
   const value = `${letter} ${last}`.trim();
-  if (value.length <= room) return [value];
-  return [room < 10 ? letter : `${text.slice(0, room - 1)}…`];
+  if (value.length <= room) return below([value]);
+  return room < 10 ? [letter] : below([`${text.slice(0, room - 1)}…`]);
 }

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paimonlab.analysis.files.file_sizes import Advice, SizeBin, advice, numbered, size_bins
+from paimonlab.analysis.row_words import BEFORE_MERGING
 from paimonlab.arrow_values import numpy_values
 from paimonlab.notebook.views.files.squares import Box, squarified
 from paimonlab.spec.visible_text import shortened
@@ -69,6 +70,8 @@ class FileMap(
     advice: tuple[Advice, ...]
     tiles: tuple[Tile, ...]
     """Each after the one around it."""
+    rows_are: str = BEFORE_MERGING
+    """What the rows of files are, as `rows_are` says it."""
 
 
 @dataclass(slots=True)
@@ -113,6 +116,7 @@ def file_map(
     *,
     weight: str = "bytes",
     has_levels: bool,
+    rows_are: str = BEFORE_MERGING,
 ) -> FileMap:
     """Lay out data files.
 
@@ -130,6 +134,8 @@ def file_map(
         What areas are: ``bytes`` or ``rows``.
     has_levels
         Whether the table has a primary key.
+    rows_are
+        What the rows of files are: `paimonlab.analysis.row_words.rows_are`.
     """
     sizes, rows = (numpy_values(files[name]) for name in ("file_size_bytes", "row_count"))
     of_partition, of_bucket = numbered(partitions, files["bucket"])
@@ -150,6 +156,7 @@ def file_map(
         bins=tuple(size_bins(sizes, rows)),
         advice=tuple(advice(table, sizes, of_bucket)),
         tiles=tuple(tile_map.tiles),
+        rows_are=rows_are,
     )
 
 

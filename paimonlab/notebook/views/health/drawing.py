@@ -106,12 +106,14 @@ def _footer(health: Health) -> str:
 
 
 def _tables(health: Health) -> Grid:
+    words = {table.rows_are for table in health.tables}
+    rows_are = words.pop() if len(words) == 1 else "rows of files"
     columns = [
         Column("table"),
         Column("verdict"),
         Column("snapshot", align=Align.RIGHT, rank=1),
         Column("files", align=Align.RIGHT),
-        Column("rows before merging", align=Align.RIGHT),
+        Column(rows_are, align=Align.RIGHT),
         Column("files on level 0", align=Align.RIGHT),
         Column("snapshots", align=Align.RIGHT, rank=1),
         Column("manifests", align=Align.RIGHT, rank=1),

@@ -98,7 +98,7 @@ export function render({ data, el, host }) {
     heads: [
       { name: "table", text: breaking },
       { name: "verdict", text: (value) => h("span", { class: SEVERITY_ORDER[value] }, SEVERITY_MARKS[SEVERITY_ORDER[value]]) },
-      ...["snapshot", "files", "rows before merging", "files on level 0", "snapshots", "manifests"]
+      ...["snapshot", "files", new Set(tables.map(({ rowsAre }) => rowsAre)).size === 1 ? tables[0].rowsAre : "rows of files", "files on level 0", "snapshots", "manifests"]
         .map((name) => ({ name, right: true, text: count })),
       { name: "bytes", right: true, text: bytes },
     ],
@@ -141,5 +141,5 @@ function unreadableFinding(table) {
 /** @param {import("../../display/browser/views").TableHealth} table @returns {[string, any][]} */
 function numbersOf(table) {
   return [["snapshot", table.snapshotId === null ? "none yet" : count(table.snapshotId)], ["files", count(table.fileCount)], ["files on level 0", count(table.level0Files)],
-    ["rows before merging", count(table.recordCount)], ["size", bytes(table.totalBytes)], ["snapshots", count(table.snapshotCount)], ["manifests", count(table.manifestCount)]];
+    [table.rowsAre, count(table.recordCount)], ["size", bytes(table.totalBytes)], ["snapshots", count(table.snapshotCount)], ["manifests", count(table.manifestCount)]];
 }

@@ -25,11 +25,13 @@ _SHADE = "rgba(0, 114, 178, {:.2f})"
 NAMES = {
     "bytes": "bytes",
     "files": "files",
-    "rows": "rows before merging",
+    "rows": "rows",
     "file_size": "average bytes of a file",
     "level_0": "share of files on level 0",
     "age": "age of the newest file, compared with the newest of the table",
 }
+EVEN = 2.0
+"""Below this ratio of the largest to the median, buckets are called even."""
 _SUMMED = ("bytes", "files", "rows", "level_0")
 
 
@@ -43,7 +45,7 @@ def draw(heatmap: Heatmap, *, answer: Answer | None = None) -> Drawn[Heatmap]:
         heatmap,
         _grid(heatmap),
         partial(_arrow, heatmap),
-        legend=[_skew_text(skew) for skew in heatmap.skews],
+        legend=[_skew_text(heatmap, skew) for skew in heatmap.skews],
         link=heatmap.table,
         answer=answer,
     )
@@ -60,16 +62,17 @@ def _grid(heatmap: Heatmap) -> Grid:
     of_cells = _shades(chain(*cells[:shown]), write)
     of_totals = _shades(totals[:shown], write) if not shows_buckets else _plain(write)
     buckets = heatmap.columns if shows_buckets else ()
+    has_sums = len(buckets) != 1  # that of one bucket is the bucket
     columns = (
         Column("partition"),
         *(Column(_bucket_name(column), align=Align.RIGHT) for column in buckets),
-        Column("all buckets", align=Align.RIGHT),
+        *([Column("all buckets", align=Align.RIGHT)] if has_sums else ()),
     )
     body = [
         [
             Cell(_row_name(row)),
             *map(of_cells, values),
-            of_totals(total),
+            *([of_totals(total)] if has_sums else ()),
         ]
         for row, values, total in zip(all_rows, cells, totals, strict=True)
     ]
@@ -78,7 +81,7 @@ def _grid(heatmap: Heatmap) -> Grid:
 
 
 def _caption(heatmap: Heatmap) -> str:
-    return f"{heatmap.table}: {NAMES[heatmap.measure]} of snapshot {heatmap.snapshot_id}"
+    return f"{heatmap.table}: {_name(heatmap, heatmap.measure)} of snapshot {heatmap.snapshot_id}"
 
 
 def _headline(heatmap: Heatmap) -> str:
@@ -86,11 +89,15 @@ def _headline(heatmap: Heatmap) -> str:
     found = found or next(iter(heatmap.skews), None)
     if found is None or found.ratio is None:
         return ""
-    even = ": they are even" if found.ratio < 2 else ""
+    even = "Buckets are even: the" if found.ratio < EVEN else "The"
     return (
-        f"The largest bucket has {found.ratio:.1f} times the {NAMES[found.measure]} of the "
-        f"median one{even}"
+        f"{even} largest has {found.ratio:.1f} times the {_name(heatmap, found.measure)} of the "
+        "median bucket"
     )
+
+
+def _name(heatmap: Heatmap, measure: str) -> str:
+    return heatmap.rows_are if measure == "rows" else NAMES[measure]
 
 
 def _footer(heatmap: Heatmap, *, shows_buckets: bool) -> str:
@@ -99,9 +106,8 @@ def _footer(heatmap: Heatmap, *, shows_buckets: bool) -> str:
     ]
     if heatmap.rest is not None:
         shown = len(heatmap.rows)
-        parts.append(
-            f"the {shown:,} with most {NAMES[heatmap.measure]}, and the rest; --top N for more"
-        )
+        most = _name(heatmap, heatmap.measure)
+        parts.append(f"the {shown:,} with most {most}, and the rest; --top N for more")
     if not shows_buckets:
         parts.append(f"{len(heatmap.columns)} columns of buckets only in the interactive form")
     return "; ".join(parts)
@@ -173,14 +179,14 @@ def _plain(write: Callable[[float], str]) -> Callable[[float | None], Cell]:
     return lambda value: Cell("" if value is None else write(value))
 
 
-def _skew_text(skew: Skew) -> str:
+def _skew_text(heatmap: Heatmap, skew: Skew) -> str:
     write = _WRITERS[skew.measure]
     parts = [f"max {write(skew.maximum)}", f"median {write(skew.median)}"]
     if skew.ratio is not None:
         parts.append(f"max/median {skew.ratio:.1f}")
     if skew.gini is not None:
         parts.append(f"Gini {skew.gini:.2f}")
-    return f"{NAMES[skew.measure]}, by bucket: {', '.join(parts)}"
+    return f"{_name(heatmap, skew.measure)}, by bucket: {', '.join(parts)}"
 
 
 def _many(number: int, noun: str) -> str:

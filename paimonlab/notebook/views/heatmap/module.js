@@ -9,13 +9,15 @@ import { amountColour, bytes, card, COLOURS, compare, count, empty, frame, h, ha
 const MEASURE_TEXTS = /** @type {Record<string, {name: string, text: (value: number) => string}>} */ ({
   bytes: { name: "bytes", text: bytes },
   files: { name: "files", text: count },
-  rows: { name: "rows before merging", text: count },
+  rows: { name: "rows", text: count },
   file_size: { name: "average bytes of a file", text: (value) => bytes(Math.round(value)) },
   level_0: { name: "share of files on level 0", text: (value) => `${Math.round(100 * value)} %` },
   age: { name: "age compared with the newest file", text: span },
 });
 /** The shade of the largest, as few of the scale as its text can be read on when it is marked. */
 const MOST_SHADE = 4;
+/** Below this ratio of the largest to the median, buckets are called even. */
+const EVEN = 2;
 
 const HEAT_CSS = `
 td.cell { padding: 3px 8px; text-align: right; white-space: nowrap; min-width: 4em; font-variant-numeric: tabular-nums; cursor: pointer; border: 1px solid transparent; }
@@ -40,7 +42,7 @@ export function render({ data, el, host }) {
   const details = h("div");
 
   const pick = h("select", { "aria-label": "measure", onchange: () => change(pick.value) },
-    ...view.measures.map((name) => h("option", { value: name }, MEASURE_TEXTS[name].name)));
+    ...view.measures.map((name) => h("option", { value: name }, nameOf(view, name))));
   pick.value = measure;
   const sort = h("select", { "aria-label": "order of partitions", onchange: () => { order = sort.value; draw(); } },
     h("option", { value: "measure" }, "largest first"), h("option", { value: "smallest" }, "smallest first"), h("option", { value: "partition" }, "by partition"));
@@ -67,7 +69,7 @@ export function render({ data, el, host }) {
       }
     }
     draw();
-    say(skewText(view, measure) || MEASURE_TEXTS[name].name);
+    say(skewText(view, measure) || nameOf(view, name));
   };
 
   /** @type {HTMLElement[][]} */
@@ -103,13 +105,13 @@ export function render({ data, el, host }) {
       });
       cells.push(line);
       return h("tr", { role: "row" }, h("th", { scope: "row", role: "rowheader" }, name), ...line,
-        h("td", { class: "right", role: "gridcell" }, total === null ? "" : text(total)));
+        view.columns.length > 1 && h("td", { class: "right", role: "gridcell" }, total === null ? "" : text(total)));
     });
     cells.forEach((line, y) => line.forEach((cell, x) => cell.addEventListener("click", () => { go(y, x); choose(shown[y], x); })));
     table.replaceChildren(
       h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, h("th", { scope: "col", role: "columnheader" }, "partition"),
         ...view.columns.map((column) => h("th", { scope: "col", role: "columnheader", class: "right" }, columnName(column))),
-        h("th", { scope: "col", role: "columnheader", class: "right" }, "all buckets"))),
+        view.columns.length > 1 && h("th", { scope: "col", role: "columnheader", class: "right" }, "all buckets"))),
       h("tbody", { role: "rowgroup" }, ...lines));
     table.onkeydown = (event) => key(event);
     current = [Math.min(current[0], Math.max(cells.length - 1, 0)), current[1]];
@@ -155,7 +157,7 @@ export function render({ data, el, host }) {
     details.replaceChildren(card([["where", `${rowName(row)}, ${columnName(column)}`],
       ...view.measures.map((name) => {
         const value = amount(numbers, name, view);
-        return /** @type {[string, string]} */ ([MEASURE_TEXTS[name].name, value === null ? "" : MEASURE_TEXTS[name].text(value)]);
+        return /** @type {[string, string]} */ ([nameOf(view, name), value === null ? "" : MEASURE_TEXTS[name].text(value)]);
       }),
       ["newest file", moment(numbers.updatedMillis)]]));
     const value = amount(numbers, measure, view);
@@ -181,6 +183,7 @@ export function render({ data, el, host }) {
     try {
       view = (await host.ask({ by: measure, snapshot })).view;
       head.querySelector("h3")?.replaceChildren(title());
+      body.previousElementSibling?.replaceChildren(headlineOf(view));
       draw();
       say(title());
     } catch (error) {
@@ -244,8 +247,7 @@ function skewText(view, measure) {
 /** @param {Heatmap} view */
 function coverText(view) {
   const all = `${many(view.bucketCount, "bucket")} in ${many(view.partitionCount, "partition")}`;
-  const { name } = MEASURE_TEXTS[view.measure] ?? { name: view.measure };
-  const some = view.rest ? `; the ${count(view.rows.length)} with most ${name}, and the rest: --top N for more` : "";
+  const some = view.rest ? `; the ${count(view.rows.length)} with most ${nameOf(view, view.measure)}, and the rest: --top N for more` : "";
   const groups = view.columns.some(({ first, last }) => first !== last) ? "; consecutive buckets share columns" : "";
   return all + some + groups;
 }
@@ -263,5 +265,10 @@ function headlineOf(view) {
   const found = view.skews.find((skew) => skew.measure === view.measure) ?? view.skews[0];
   const ratio = found?.ratio ?? null;
   if (!found || ratio === null) return "";
-  return `The largest bucket has ${ratio.toFixed(1)} times the ${MEASURE_TEXTS[found.measure].name} of the median one${ratio < 2 ? ": they are even" : ""}`;
+  return `${ratio < EVEN ? "Buckets are even: the" : "The"} largest has ${ratio.toFixed(1)} times the ${nameOf(view, found.measure)} of the median bucket`;
+}
+
+/** @param {Heatmap} view @param {string} measure */
+function nameOf(view, measure) {
+  return measure === "rows" ? view.rowsAre : MEASURE_TEXTS[measure]?.name ?? measure;
 }

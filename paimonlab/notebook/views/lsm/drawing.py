@@ -53,7 +53,7 @@ def _bucket_grid(lsm: Lsm) -> Grid:
         columns += [
             Column("level 0", align=Align.RIGHT, rank=1),
             Column("backlog", align=Align.RIGHT, rank=1),
-            Column("sorted runs", align=Align.RIGHT),
+            Column(f"runs (trigger {lsm.compaction_trigger})", align=Align.RIGHT),
             Column("levels", rank=2),
         ]
     columns += [Column(name, align=Align.RIGHT, rank=1) for name in ("deletes", "hidden rows")]
@@ -84,8 +84,8 @@ def _bucket_cells(lsm: Lsm, bucket: LsmBucket, has_sizes: bool) -> Iterator[obje
         yield bytes_text(bucket.bytes)
     if lsm.has_levels:
         yield count(bucket.level_0_count)
-        yield f"{bucket.backlog_ratio:g}"
-        yield f"{bucket.run_count:,} of {lsm.compaction_trigger} to {lsm.stop_trigger}"
+        yield f"{bucket.backlog_ratio:.2f}"
+        yield count(bucket.run_count)
         yield _levels(bucket)
     yield count(bucket.delete_count)
     yield "?" if bucket.hidden_count is None else count(bucket.hidden_count)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from paimonlab.analysis.row_words import rows_are
 from paimonlab.catalog import Catalog
 from paimonlab.notebook.display import html
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
@@ -18,6 +19,7 @@ from paimonlab.spec.plurals import many
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot, rows_said
 from paimonlab.spec.types.text import format_type
+from paimonlab.table.inside import definition_of
 from paimonlab.table.table import Table
 
 MOST_ROWS = 50
@@ -28,7 +30,8 @@ _MOST_SNAPSHOTS = 10
 def of_table(table: Table) -> str:
     """Draw a table: its columns, options, and what the last commit did."""
     snapshot = table.snapshot
-    headline = "no rows yet" if snapshot is None else _commit(snapshot)
+    counted = rows_are(table.primary_keys, definition_of(table).options)
+    headline = "no rows yet" if snapshot is None else _commit(snapshot, counted)
     footer = f"{headline}; .show has its views, .scan() its rows"
     return html.table(_columns(table.schema, f"Table {table.name}", footer))
 
@@ -146,11 +149,11 @@ def _facts(caption: str, facts: Mapping[str, object]) -> Grid:
     return Grid((Column(""), Column("")), rows, caption)
 
 
-def _commit(snapshot: Snapshot) -> str:
+def _commit(snapshot: Snapshot, counted: str) -> str:
     when = _time(snapshot)
     total, added = snapshot.total_record_count, snapshot.delta_record_count
     parts = [
-        "" if total is None else f"{total:,} {_rows(total)} before merging",
+        "" if total is None else f"{total:,} {_rows(total)}{counted.removeprefix('rows')}",
         f"snapshot {snapshot.id}: {snapshot.commit_kind.value.lower()}",
         "" if added is None else rows_said(snapshot.commit_kind, added),
         f"at {when} UTC" if when else "",

@@ -24,8 +24,8 @@ _QUARTILES = tuple(SHARES.index(share) for share in (0.25, 0.5, 0.75))
 _COLUMNS = (
     Column("column"),
     Column("type"),
-    Column("nulls", align=Align.RIGHT),
-    Column("distinct", align=Align.RIGHT),
+    Column("nulls", align=Align.RIGHT, is_optional=True),
+    Column("distinct", align=Align.RIGHT, is_optional=True),
     Column("min", is_optional=True),
     Column("max", is_optional=True),
     Column("mean", align=Align.RIGHT, is_optional=True, rank=1),
@@ -68,7 +68,8 @@ _ROWS = pa.schema(
 
 def draw(value: Profile) -> Drawn[Profile]:
     """Draw a row per column, and above them the distributions of their values."""
-    rows = [_row(value, column) for column in value.columns]
+    write = _row if value.row_count else _row_of_none
+    rows = [write(value, column) for column in value.columns]
     footer = "; ".join(value.notes)
     ends = {
         "min": number_align(column.all_low or column.low for column in value.columns),
@@ -105,6 +106,12 @@ def _row(value: Profile, column: ProfileColumn) -> Sequence[Cell]:
         _bars(column.bins),
     )
     return [NULL if text is None else Cell(visible(text)) for text in _with_absent(column, texts)]
+
+
+def _row_of_none(_value: Profile, column: ProfileColumn) -> Sequence[Cell]:
+    """Write what is known of a column without rows: no share, no least value."""
+    names = (column.name, column.type)
+    return [Cell(visible(text)) for text in (*names, *[""] * (len(_COLUMNS) - len(names)))]
 
 
 def _with_absent(column: ProfileColumn, texts: Sequence[str | None]) -> list[str | None]:

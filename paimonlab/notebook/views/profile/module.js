@@ -36,12 +36,12 @@ export function render({ data, el }) {
       heads: [
         { name: "column", text: breaking, prose: 160 }, { name: "type", less: 700 },
         { name: "distribution", optional: true, prose: 124, text: (_value, row) => spread(row[9], total, 110, 18) },
-        { name: "nulls", right: true, text: (_value, row) => nullsOf(row[9], view) },
-        { name: "distinct", right: true, less: 700, text: (_value, row) => distinctOf(row[9], view) },
+        { name: "nulls", right: true, optional: true, text: (_value, row) => nullsOf(row[9], view) },
+        { name: "distinct", right: true, optional: true, less: 700, text: (_value, row) => distinctOf(row[9], view) },
         { name: "min", right: isFigures, optional: true, text: figureOf }, { name: "max", right: isFigures, optional: true, text: figureOf },
         { name: "mean", right: true, optional: true, less: 1000, text: short }, { name: "std", right: true, optional: true, less: 1000, text: short },
       ],
-      rows: columns.map((column) => [column.name, column.type, column.bins.length + column.top.length || null, column.allNulls ?? column.nullCount, column.distinctCount, column.allLow ?? column.low, column.allHigh ?? column.high,
+      rows: columns.map((column) => [column.name, column.type, column.bins.length + column.top.length || null, ...(total ? [column.allNulls ?? column.nullCount, column.distinctCount] : [null, null]), column.allLow ?? column.low, column.allHigh ?? column.high,
         column.mean, column.standardDeviation, column]),
       selected: (row) => row[9] === chosen,
       onChoose: (row) => {
@@ -53,7 +53,7 @@ export function render({ data, el }) {
     list.replaceChildren(made.element);
   };
   const open = () => {
-    if (!chosen) return;
+    if (!chosen || !total) return;
     detail.replaceChildren(...columnParts(chosen, view));
     say(`${chosen.name}: ${nullsOf(chosen, view)} null, ${distinctOf(chosen, view) || "unknown"} distinct`);
   };
@@ -61,7 +61,7 @@ export function render({ data, el }) {
     oninput: (/** @type {any} */ event) => { wanted = event.target.value.toLowerCase(); draw(); } });
   body.append(h("div", { class: "row tools" }, view.columns.length >= 10 && search, found), list, detail);
   draw();
-  if (chosen) open();
+  if (chosen && total) open();
   return stop;
 }
 

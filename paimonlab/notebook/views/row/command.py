@@ -45,21 +45,25 @@ def row(table: str | Table, where: str, *, last: int = 50) -> Drawn[views.RowLif
     """
     if not 1 <= last <= MOST_VERSIONS:
         raise ValueError(f"last must be 1 to {MOST_VERSIONS}, got {last}")
-    history = opened(table).history(where, last=last)
+    opened_table = opened(table)
+    history = opened_table.history(where, last=last)
     with_times = not is_deterministic()
     return draw(
         RowLife(
             table=history.table,
             where=where,
             columns=tuple(history.schema.field_names),
-            steps=tuple(_step(version, with_times=with_times) for version in history),
+            steps=tuple(
+                _step(version, with_times=with_times, has_levels=bool(opened_table.primary_keys))
+                for version in history
+            ),
             looked_at=history.read_count,
             older_count=history.left_out_count,
         )
     )
 
 
-def _step(version: RowVersion, *, with_times: bool) -> RowStep:
+def _step(version: RowVersion, *, with_times: bool, has_levels: bool) -> RowStep:
     """Write a version as text; times and names of files are left out where they would vary."""
     return RowStep(
         snapshot_id=version.snapshot.id,
@@ -70,7 +74,11 @@ def _step(version: RowVersion, *, with_times: bool) -> RowStep:
         values=() if version.row is None else _texts(version.row),
         changed=version.changed,
         files=tuple(
-            RowFile(name=file.name if with_times else "", level=file.level, place=file.bucket_path)
+            RowFile(
+                name=file.name if with_times else "",
+                level=file.level if has_levels else None,
+                place=file.bucket_path,
+            )
             for file in version.files
         ),
     )

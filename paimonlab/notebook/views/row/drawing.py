@@ -59,7 +59,8 @@ def _headline(life: RowLife) -> str:
     last = real[-1]
     changed = f" ({', '.join(last.changed)})" if last.changed else ""
     return visible(
-        f"{many(len(real), 'change')}; last {last.what} in snapshot {last.snapshot_id}{changed}"
+        f"{many(len(real), 'change')}{': ' if len(real) == 1 else '; last '}{last.what} "
+        f"in snapshot {last.snapshot_id}{changed}"
         f"{when(last.time_millis)}"
     )
 
@@ -71,9 +72,7 @@ def _align(life: RowLife, column: int) -> Align:
 
 def files_text(step: RowStep) -> str:
     """Say in how many files of which levels a row may be."""
-    levels = sorted({file.level for file in step.files})
-    number = len(step.files)
-    if not number:
+    levels = sorted({file.level for file in step.files if file.level is not None})
+    if not step.files:
         return ""
-    where = ", ".join(f"level {level}" for level in levels)
-    return f"{many(number, 'file')}, {where}"
+    return ", ".join([many(len(step.files), "file"), *(f"level {level}" for level in levels)])

@@ -40,7 +40,7 @@ export function render({ data, el, host }) {
     drawn.draw();
     details.replaceChildren(card([
       ["snapshot", step.snapshotId], ["kind", step.commitKind.toLowerCase()], ["what", step.what], ["changed", step.changed.join(", ")], ["tags", step.tags.join(", ")],
-      ...step.files.slice(0, 20).map(({ name, level, place }, at) => /** @type {[string, string]} */ ([`file ${at + 1}`, `level ${level}, ${place}${name && `, ${name}`}`])),
+      ...step.files.slice(0, 20).map(({ name, level, place }, at) => /** @type {[string, string]} */ ([`file ${at + 1}`, `${level === null ? "" : `level ${level}, `}${place}${name && `, ${name}`}`])),
       ...columns.map((name, at) => /** @type {[string, string]} */ ([name, step.values.length ? step.values[at] ?? "NULL" : ""])),
     ]), copyButton("copy the query", () => `SELECT * FROM ${table} VERSION AS OF ${step.snapshotId} WHERE ${where}`, say));
     say(`snapshot ${step.snapshotId}, ${step.what}`);
@@ -70,7 +70,7 @@ function headlineOf(steps) {
   const last = real[real.length - 1];
   if (!last) return "There is no such row in the tags that were read";
   const when = last.timeMillis === null ? "" : `, ${ago(last.timeMillis)}`;
-  return `${many(real.length, "change")}; last ${last.what} in snapshot ${last.snapshotId}${last.changed.length ? ` (${last.changed.join(", ")})` : ""}${when}`;
+  return `${many(real.length, "change")}${real.length === 1 ? ": " : "; last "}${last.what} in snapshot ${last.snapshotId}${last.changed.length ? ` (${last.changed.join(", ")})` : ""}${when}`;
 }
 
 /** A value; one that this snapshot changed stands out. @param {any} value @param {boolean} isChanged */
@@ -81,6 +81,6 @@ function valueOf(value, isChanged) {
 
 /** @param {RowStep} step */
 function filesOf({ files }) {
-  const levels = [...new Set(files.map(({ level }) => level))].sort((left, right) => left - right);
-  return files.length ? `${many(files.length, "file")}, ${levels.map((level) => `level ${level}`).join(", ")}` : "";
+  const levels = [...new Set(files.flatMap(({ level }) => (level === null ? [] : [level])))].sort((left, right) => left - right);
+  return files.length ? [many(files.length, "file"), ...levels.map((level) => `level ${level}`)].join(", ") : "";
 }

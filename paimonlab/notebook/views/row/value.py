@@ -12,7 +12,8 @@ class RowFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     name: str
     """Without its folder; empty when names are hidden."""
-    level: int
+    level: int | None
+    """None in an append table."""
     place: str
     """Folder of its bucket, relative to the table."""
 

@@ -67,7 +67,7 @@ def _rows(value: Simulator) -> pa.Table:
 def _grid(value: Simulator) -> Grid:
     right = Align.RIGHT
     columns = (
-        *(Column(slider.option.rpartition(".")[2], align=right) for slider in value.sliders),
+        *(Column(_option_words(slider.option), align=right) for slider in value.sliders),
         Column("write ×", align=right),
         Column("read (runs)", align=right),
         Column("space ×", align=right, rank=1),
@@ -104,6 +104,17 @@ def _grid(value: Simulator) -> Grid:
         f"{len(body)} of {len(value.simulations)} settings that were computed; {_history(value)}",
         _headline(value),
     )
+
+
+def _option_words(option: str) -> str:
+    """Write an option as a head whose lines end between words.
+
+    Examples
+    --------
+    >>> _option_words("compaction.max-size-amplification-percent")
+    'max size amplification %'
+    """
+    return option.rpartition(".")[2].replace("-percent", " %").replace("-", " ")
 
 
 def _headline(value: Simulator) -> str:

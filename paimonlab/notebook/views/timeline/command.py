@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from paimonlab.analysis.row_words import rows_are
 from paimonlab.analysis.snapshots import timeline_making
 from paimonlab.analysis.snapshots.reading_totals import read_totals
 from paimonlab.analysis.snapshots.timeline_making import MOST_BRANCHES
@@ -12,7 +13,7 @@ from paimonlab.notebook.views.timeline.drawing import draw
 from paimonlab.spec.identifier import MAIN_BRANCH
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.storage.together import both
-from paimonlab.table.inside import store_of
+from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
 
 
@@ -47,6 +48,7 @@ def timeline(table: str | Table, *, last: int = 20) -> views.View:
         branch=opened_table.identifier.branch,
         branches=branches,
         has_days=not is_deterministic(),
+        rows_are=rows_are(opened_table.primary_keys, definition_of(opened_table).options),
     )
     by_id = {snapshot.id: snapshot for snapshot in snapshots}
     shown = [*(group.last_id for group in line.groups), *(point.id for point in line.points)]

@@ -46,13 +46,18 @@ def draw(timeline: Timeline, *, last: int = 20) -> Drawn[Timeline]:
     return Drawn(
         timeline,
         replace(
-            _grid(points, _caption(timeline.table, points), _footer(timeline, len(points))),
+            _grid(
+                points,
+                _caption(timeline.table, points),
+                _footer(timeline, len(points)),
+                timeline.rows_are,
+            ),
             headline=_headline(timeline),
         ),
         rows(points),
         picture(timeline.table, points),
         [visible(line) for line in _legend(timeline)],
-        [_branch_grid(timeline.table, branch, last) for branch in branches],
+        [_branch_grid(timeline, branch, last) for branch in branches],
         link=timeline.table,
     )
 
@@ -70,8 +75,8 @@ def _headline(timeline: Timeline) -> str:
     return f"{many(_existing(timeline), 'snapshot')}, newest{when(newest.time_millis)}: {what}"
 
 
-def _grid(points: Sequence[TimelinePoint], caption: str, footer: str) -> Grid:
-    fields = list(_fields(points))
+def _grid(points: Sequence[TimelinePoint], caption: str, footer: str, rows_are: str) -> Grid:
+    fields = list(_fields(points, rows_are))
     columns = tuple(column for column, _ in fields)
     body = []
     for number in range(len(points) - 1, -1, -1):
@@ -82,20 +87,20 @@ def _grid(points: Sequence[TimelinePoint], caption: str, footer: str) -> Grid:
     return Grid(columns, body, caption, footer)
 
 
-def _fields(points: Sequence[TimelinePoint]) -> Iterator[Field]:
+def _fields(points: Sequence[TimelinePoint], rows_are: str) -> Iterator[Field]:
     """Choose the columns: those that would be empty are left out."""
     largest = max(abs(point.delta_record_count or 0) for point in points)
     yield Column("snapshot", align=Align.RIGHT), lambda point: point.id
     yield Column("kind"), _kind
     if any(point.time_millis is not None for point in points):
         yield Column("time (UTC)"), lambda point: time_text(point.time_millis)
-    yield Column("rows", align=Align.RIGHT), lambda point: signed(point.delta_record_count)
+    yield Column("rows", align=Align.RIGHT), lambda point: signed(point.delta_record_count or None)
     yield (
         Column("", is_drawing=True),
         lambda point: _bar(abs(point.delta_record_count or 0), largest),
     )
     yield (
-        Column("total before merging", align=Align.RIGHT, rank=2),
+        Column(f"total{rows_are.removeprefix('rows')}", align=Align.RIGHT, rank=2),
         lambda point: count(point.total_record_count),
     )
     if any(point.changelog_record_count for point in points):
@@ -122,12 +127,13 @@ def _fields(points: Sequence[TimelinePoint]) -> Iterator[Field]:
         yield Column("user", is_id=True, rank=2), lambda point: point.commit_user
 
 
-def _branch_grid(table: str, branch: TimelineBranch, last: int) -> Grid:
+def _branch_grid(timeline: Timeline, branch: TimelineBranch, last: int) -> Grid:
     points = branch.points[-last:]
     fork = "" if branch.forked_at is None else f", has snapshot {branch.forked_at} in common"
     total = branch.older_count + len(branch.points)
     footer = f"the newest {len(points)} of {total} snapshots" if len(points) < total else ""
-    return _grid(points, f"{_caption(f'{table}, branch {branch.name}', points)}{fork}", footer)
+    name = f"{timeline.table}, branch {branch.name}"
+    return _grid(points, f"{_caption(name, points)}{fork}", footer, timeline.rows_are)
 
 
 def _legend(timeline: Timeline) -> Iterator[str]:

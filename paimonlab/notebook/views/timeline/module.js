@@ -16,9 +16,9 @@ const LANES = { top: 150, height: 74 };
 const MARGIN = 44;
 const GAP = 30;
 
-/** What the line above the marks can show: name, value of an item, how it is written. */
-const MEASURES = /** @type {[string, (item: Item) => any, (value: any) => string][]} */ ([
-  ["rows before merging", ({ point, group }) => (point ?? group)?.totalRecordCount, count],
+/** What the line above the marks can show: name, value of an item, how it is written. @param {string} rowsAre */
+const measuresOf = (rowsAre) => /** @type {[string, (item: Item) => any, (value: any) => string][]} */ ([
+  [rowsAre, ({ point, group }) => (point ?? group)?.totalRecordCount, count],
   ["live files", ({ point, group }) => (point ?? group)?.fileCount, count],
   ["size", ({ point, group }) => (point ?? group)?.fileBytes, bytes],
   ["rows of the commit", ({ point, group }) => (point ?? group)?.deltaRecordCount, signed],
@@ -45,9 +45,9 @@ export function render({ data, el, host }) {
   }
   const largest = items.reduce((most, { point }) => Math.max(most, Math.abs(Number(point?.deltaRecordCount ?? 0))), 1);
   const hasTimes = items.every((item) => item.millis !== null);
-  const known = MEASURES.filter(([, value]) => items.some((item) => value(item)));
+  const known = measuresOf(view.rowsAre).filter(([, value]) => items.some((item) => value(item)));
   const mainCount = items.filter((item) => !item.lane).length;
-  const look = { byTime: false, step: 38, measure: known[0] ?? MEASURES[0] };
+  const look = { byTime: false, step: 38, measure: known[0] ?? measuresOf(view.rowsAre)[0] };
   let chosen = mainCount - 1;
   const isAlone = items.length === 1;
   /** @type {[number, number] | null} places where the brush began and where it is */
@@ -93,8 +93,8 @@ export function render({ data, el, host }) {
       },
     });
     marks.forEach((mark, at) => {
-      mark.addEventListener("pointerenter", () => details.replaceChildren(cardOf(items[at])));
-      mark.addEventListener("pointerleave", () => (range ? brushed(false) : details.replaceChildren(cardOf(items[chosen]))));
+      mark.addEventListener("pointerenter", () => details.replaceChildren(cardOf(items[at], view.rowsAre)));
+      mark.addEventListener("pointerleave", () => (range ? brushed(false) : details.replaceChildren(cardOf(items[chosen], view.rowsAre))));
     });
     brushes(picture, items, marks, (from, to) => {
       range = [from, to];
@@ -115,7 +115,7 @@ export function render({ data, el, host }) {
 
   /** @param {Item} item */
   const show = (item) => {
-    details.replaceChildren(cardOf(item));
+    details.replaceChildren(cardOf(item, view.rowsAre));
     say(sentence(item));
   };
   const nameOf = (/** @type {string} */ branch) => (branch ? `${view.table.replace(/\$branch_.*$/, "")}$branch_${branch}` : view.table);
@@ -308,20 +308,22 @@ function withRoom(items) {
 function drawn(item, largest, most, isNamed) {
   const { point, group, x, y } = item;
   const size = 0.7 * Math.min(1, most) + (most - 0.7 * Math.min(1, most)) * Math.sqrt(Math.abs(Number(point?.deltaRecordCount ?? 0)) / largest);
+  const half = 12 * Math.min(1, most);
   const shape = point ? mark(point.commitKind, 0, 0) : groupMark(/** @type {TimelineGroup} */ (group));
   const element = s("g", { class: "item", role: "option", "aria-selected": "false", "aria-label": sentence(item), transform: `translate(${x} ${y})` },
     s("title", {}, sentence(item)),
+    s("rect", { x: -half, y: -half, width: 2 * half, height: half + 48, visibility: "hidden", "pointer-events": "all" }), // between a mark and its names, too
     s("circle", { class: "ring", r: 19 * Math.min(1, most) }),
     s("g", { class: "shape", transform: group ? "" : `scale(${size.toFixed(2)})` }, shape));
-  if (isNamed) element.append(around(item.first === item.last ? item.last : `…${item.last}`, 28));
+  if (isNamed) element.append(around(item.first === item.last ? item.last : `…${item.last}`, 31));
   const tags = point?.tags ?? Object.keys(group?.tags ?? {});
   const readers = point?.consumers ?? Object.keys(group?.consumers ?? {});
-  if (tags.length) element.append(tagMark(-2, -17), label(tags, -38));
-  if (readers.length) element.append(consumerMark(0, 31), label(readers, 56));
+  if (tags.length) element.append(tagMark(-2, -17), label(tags, -41));
+  if (readers.length) element.append(consumerMark(0, 34), label(readers, 56));
   const schemas = group ? (group.newSchemas ?? []) : point?.isNewSchema ? [point.schemaId] : [];
   if (schemas.length) {
     element.append(dashed("M-17 -30V16", "4 3"),
-      s("text", { x: -17, y: 28, "text-anchor": "middle", "font-size": 10, "font-style": "italic" }, `S${schemas.join(" ")}`));
+      s("text", { x: -17, y: 31, "text-anchor": "middle", "font-size": 10, "font-style": "italic" }, `S${schemas.join(" ")}`));
   }
   return element;
 }
@@ -364,7 +366,7 @@ function groupMark(group) {
   return s("g", {}, ...stripes, s("rect", { x: -9, y: -16, width: 18, height: 32, rx: 3, fill: "none", stroke: "currentColor" }));
 }
 
-/** @param {Item[]} items @param {typeof MEASURES[0]} measure @param {HTMLElement} scale */
+/** @param {Item[]} items @param {ReturnType<typeof measuresOf>[0]} measure @param {HTMLElement} scale */
 function trendOf(items, [name, value, write], scale) {
   const main = items.filter((item) => !item.lane);
   const values = main.map((item) => (value(item) === undefined || value(item) === null ? null : Number(value(item))));
@@ -501,8 +503,8 @@ function sentence({ point, group, branch, gap }) {
   return `${where}snapshot ${id}, ${commitKind.toLowerCase()}${timeMillis ? `, ${moment(timeMillis)}` : ""}${tail}${tags ? `, tags ${tags.join(", ")}` : ""}`;
 }
 
-/** @param {Item} item */
-function cardOf({ point, group, branch, gap }) {
+/** @param {Item} item @param {string} rowsAre */
+function cardOf({ point, group, branch, gap }, rowsAre) {
   const shown = /** @type {any} */ (point ?? group);
   const expired = gap ? `, ${gap} expired before it` : "";
   return card([
@@ -514,7 +516,7 @@ function cardOf({ point, group, branch, gap }) {
       ["user", shortId(shown.commitUser ?? "")], ["identifier", shown.commitIdentifier === undefined ? "batch" : count(shown.commitIdentifier)],
       ["files", shown.addedFileCount === undefined ? "" : `+${count(shown.addedFileCount)}${shown.deletedFileCount ? ` -${count(shown.deletedFileCount)}` : ""}`], ["manifests", count(shown.manifestCount)],
     ])),
-    ["rows", signed(shown.deltaRecordCount)], ["rows before merging", count(shown.totalRecordCount)],
+    ["rows", signed(shown.deltaRecordCount)], [rowsAre === "rows" ? "rows in all" : rowsAre, count(shown.totalRecordCount)],
     ["changelog rows", shown.changelogRecordCount ? count(shown.changelogRecordCount) : ""],
     ["live files", count(shown.fileCount)], ["size", bytes(shown.fileBytes)],
     ["schema", `${shown.schemaId}${shown.isNewSchema ? ", new here" : shown.newSchemas ? `, new here: ${shown.newSchemas.join(", ")}` : ""}`],

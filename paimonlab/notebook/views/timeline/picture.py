@@ -102,10 +102,10 @@ def _separators(point: TimelinePoint, x: int) -> Iterator[str]:
 
 def _bar(point: TimelinePoint, x: int, largest: int) -> str:
     count = point.delta_record_count
-    if count is None:
+    if not count:  # statistics, and compactions that dropped nothing
         return ""
     top = _LINE - _RADIUS - 5
-    height = max(round(_BAR * abs(count) / largest), 1 if count else 0)
+    height = max(round(_BAR * abs(count) / largest), 1)
     colour = _COLOURS[point.commit_kind]
     fill = colour if count >= 0 else GROUND
     bar = svg.rectangle(x - 9, top - height, 18, height, fill=fill, stroke=colour)

@@ -136,7 +136,7 @@ def _levels(watch: Watch) -> Grid:
     columns = (
         Column("level"),
         Column("files", align=Align.RIGHT),
-        Column("rows before merging", align=Align.RIGHT),
+        Column(watch.rows_are, align=Align.RIGHT),
         Column("size", align=Align.RIGHT),
         Column("", is_drawing=True),
     )

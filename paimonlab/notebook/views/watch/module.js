@@ -7,7 +7,7 @@ import { COLOURS, KINDS, ago, areNumbers, barKey, bothWays, bytes, commitText, c
 
 const RATE_MILLIS = 60000;
 const TICK_MILLIS = 5000;
-const BARS = { left: 64, top: 14, height: 100, most: 50 };
+const BARS = { left: 64, top: 14, height: 100, most: 50, step: 64 };
 const LEVELS = { left: 50, lane: 24, most: 130, letter: 6.5 };
 const CSS = `
 .figures { display: flex; flex-wrap: wrap; gap: 8px 32px; margin: 0 0 8px; } .figures b { font-size: 15px; font-variant-numeric: tabular-nums; }
@@ -89,7 +89,7 @@ export function render({ data, el, host }) {
   let width = 840;
   const paint = () => {
     if (!view.commits.length) return;
-    const levels = view.levels.length ? levelsOf(view) : null;
+    const levels = view.hasLevels && view.levels.length ? levelsOf(view) : null;
     const beside = levels ? Number(levels.querySelector("svg")?.getAttribute("width")) + 24 : 0;
     pictures.replaceChildren(commitsOf(view, width - beside > 480 ? width - beside : width), ...(levels ? [levels] : []));
   };
@@ -161,7 +161,7 @@ function kindsOf(commits) {
 }
 
 /** Figures, and what they are. @param {Watch} view @returns {[string, string][]} */
-function figuresOf({ state, commits, levels, rowCount, seenCount }) {
+function figuresOf({ state, commits, levels, rowCount, seenCount, rowsAre }) {
   const files = levels.reduce((sum, { fileCount }) => sum + fileCount, 0);
   const known = /** @type {[string, string][]} */ ([[count(seenCount), `${seenCount === 1 ? "commit" : "commits"} since the watch began`]]);
   const times = commits.flatMap(({ timeMillis }) => (timeMillis === null ? [] : [timeMillis]));
@@ -173,7 +173,7 @@ function figuresOf({ state, commits, levels, rowCount, seenCount }) {
     known.push([rate((60 * late.length) / seconds), "commits a minute"], [rate(late.reduce((sum, { writtenRows }) => sum + writtenRows, 0) / seconds), "rows a second"]);
   }
   known.push([count(files), files === 1 ? "file" : "files"]);
-  if (rowCount !== null) known.push([count(rowCount), "rows before merging"]);
+  if (rowCount !== null) known.push([count(rowCount), rowsAre]);
   return known;
 }
 
@@ -185,7 +185,7 @@ function rate(value) {
 /** The newest commits as bars: rows up, deleted rows down. @param {Watch} view @param {number} width */
 function commitsOf({ commits }, width) {
   const shown = commits.slice(-BARS.most);
-  const step = Math.min(40, (width - BARS.left - 8) / Math.max(shown.length, 1));
+  const step = Math.min(BARS.step, (width - BARS.left - 8) / Math.max(shown.length, 1));
   const largest = Math.max(1, ...shown.map(({ writtenRows }) => writtenRows));
   const most = Math.max(0, ...shown.map(({ deletedRows }) => deletedRows));
   const scale = (largest + most) / BARS.height;
@@ -206,15 +206,16 @@ function commitsOf({ commits }, width) {
   const sum = shown.reduce((rows, { writtenRows }) => rows + writtenRows, 0);
   const label = `rows of ${many(shown.length, "commit")}: ${count(sum)} in all, at most ${count(largest)} in one`;
   return h("figure", {}, h("figcaption", {}, "rows of each commit"),
-    s("svg", { width, height: foot + 32, role: "img", "aria-label": label },
+    s("svg", { width: Math.ceil(BARS.left + step * shown.length + 8), height: foot + 32, role: "img", "aria-label": label },
       s("path", { d: `M${BARS.left - 4} ${axis}H${BARS.left + step * shown.length + 4}`, stroke: COLOURS.grey }),
       s("text", { x: BARS.left - 8, y: BARS.top + 8, "text-anchor": "end", "font-size": 11 }, count(largest)),
-      axis > BARS.top + 24 && s("text", { x: BARS.left - 8, y: axis + 4, "text-anchor": "end", "font-size": 11 }, "0"), ...bars),
+      axis > BARS.top + 24 && s("text", { x: BARS.left - 8, y: axis + 4, "text-anchor": "end", "font-size": 11 }, "0"),
+      most > 0 && foot > axis + 12 && s("text", { x: BARS.left - 8, y: foot, "text-anchor": "end", "font-size": 11 }, `-${count(most)}`), ...bars),
     legend([barKey(COLOURS.blue), "inserted and updated"], most > 0 && [barKey(COLOURS.blue, false), "deleted"], [null, kindsOf(shown)]));
 }
 
 /** The levels as bars of their bytes. @param {Watch} view */
-function levelsOf({ levels, hasLevels }) {
+function levelsOf({ levels }) {
   const weight = (/** @type {import("../../display/browser/views").WatchedLevel} */ level) => level.fileBytes ?? level.rowCount;
   const largest = Math.max(1, ...levels.map(weight));
   const words = levels.map((level) => `${many(level.fileCount, "file")}, ${many(level.rowCount, "row")}${level.fileBytes === null ? "" : `, ${bytes(level.fileBytes)}`}`);
@@ -222,12 +223,12 @@ function levelsOf({ levels, hasLevels }) {
     const y = at * LEVELS.lane;
     const width = Math.max(2, (LEVELS.most * weight(level)) / largest);
     return [
-      s("text", { x: 0, y: y + 15, "font-size": 11 }, hasLevels ? `level ${level.level}` : "files"),
-      s("rect", { x: LEVELS.left, y: y + 3, width, height: LEVELS.lane - 8, fill: level.level === 0 && hasLevels ? COLOURS.orange : COLOURS.blue }),
+      s("text", { x: 0, y: y + 15, "font-size": 11 }, `level ${level.level}`),
+      s("rect", { x: LEVELS.left, y: y + 3, width, height: LEVELS.lane - 8, fill: level.level === 0 ? COLOURS.orange : COLOURS.blue }),
       s("text", { x: LEVELS.left + width + 8, y: y + 15, "font-size": 11 }, words[at]),
     ];
   });
-  const label = levels.map(({ level }, at) => `${hasLevels ? `level ${level}: ` : ""}${words[at]}`).join("; ");
-  return h("figure", {}, h("figcaption", {}, hasLevels ? "levels" : "files"),
+  const label = levels.map(({ level }, at) => `level ${level}: ${words[at]}`).join("; ");
+  return h("figure", {}, h("figcaption", {}, "levels"),
     s("svg", { width: LEVELS.left + LEVELS.most + 16 + Math.max(...words.map(({ length }) => length)) * LEVELS.letter, height: levels.length * LEVELS.lane + 4, role: "img", "aria-label": label }, ...lanes));
 }

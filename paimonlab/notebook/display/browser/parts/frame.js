@@ -12,7 +12,8 @@ const STYLE = `
 .head { display: flex; flex-wrap: wrap; gap: 4px 12px; align-items: baseline; justify-content: space-between; margin: 0 0 4px; }
 .head h3, h4 { font-size: 13px; margin: 0; overflow-wrap: anywhere; unicode-bidi: isolate; } .head .faint { font-size: 11px; }
 .faint, .null, .status { color: var(--faint); } .null { font-style: italic; }
-.status { font-size: 11px; min-height: 1.4em; margin: 4px 0 0; overflow-wrap: anywhere; }
+.status { font-size: 11px; margin: 4px 0 0; overflow-wrap: anywhere; } .status:empty { margin: 0; }
+.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 button, select, input { font: inherit; color: inherit; background: var(--jp-layout-color1, transparent);
   border: 1px solid var(--jp-border-color1, #8888); border-radius: 4px; padding: 1px 8px; }
 ::placeholder { color: inherit; opacity: .9; }
@@ -36,6 +37,7 @@ tbody tr:hover { background: color-mix(in srgb, var(--focus) 10%, var(--ground))
 
 /**
  * Put an empty frame into `el`: a heading, room for the view, a line that is read aloud.
+ * The line takes room once something was done; what is said while the view is drawn, the view itself shows.
  * Keys pressed inside stay inside (in a notebook they would delete cells); Escape leaves.
  * @param {HTMLElement} el
  * @param {{title: string, note?: string, css?: string}} what
@@ -53,7 +55,13 @@ export function plainFrame(el, { title, note = "", css = "" }) {
     else event.stopPropagation();
   });
   const stop = followTheme(box);
-  return { root, head, body, status, say: (/** @type {string} */ text) => status.replaceChildren(text), stop };
+  let isDrawn = false;
+  queueMicrotask(() => { isDrawn = true; });
+  const say = (/** @type {string} */ text) => {
+    status.classList.toggle("hidden", !isDrawn);
+    status.replaceChildren(text);
+  };
+  return { root, head, body, status, say, stop };
 }
 
 /** Mark the box as dark if the page is, now and whenever that changes. @param {HTMLElement} box */

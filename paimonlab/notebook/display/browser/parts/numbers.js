@@ -42,9 +42,10 @@ export function areNumbers(texts) {
   return known.length > 0 && known.every((text) => /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(String(text)));
 }
 
-/** A number in text, grouped and of at most seven digits that tell something. @param {string | null} text */
+/** A number in text, grouped: all digits of its integer, and seven at most that tell something. @param {string | null} text */
 export function figure(text) {
   if (text === null || !areNumbers([text])) return text;
   if (/^-?\d+$/.test(text)) return BigInt(text).toLocaleString("en-US");
-  return Number(text).toLocaleString("en-US", { maximumSignificantDigits: 7 });
+  const whole = /e/i.test(text) ? 0 : text.replace(/^-|\..*$/g, "").length;
+  return Number(text).toLocaleString("en-US", { maximumSignificantDigits: Math.min(Math.max(7, whole), 21) });
 }
