@@ -115,7 +115,7 @@ def state(root: Path, path: Sequence[str]) -> State:
     table = _table(root, path)
     found = table_health(definition_of(table), store_of(table))
     merged = bool(table.primary_keys and found.record_count)
-    level_0 = f", {count(found.level_0_files)} of them in level 0" if found.level_0_files else ""
+    level_0 = f", {count(found.level_0_files)} on level 0" if found.level_0_files else ""
     facts = {
         "size": bytes_text(found.total_bytes),
         "rows": count(found.record_count) + " before merging" * merged,

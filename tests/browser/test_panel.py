@@ -71,6 +71,26 @@ def details(page: Page) -> Locator:
     return page.get_by_role("region", name="details")
 
 
+def menu(page: Page) -> Locator:
+    return page.locator(".lm-Menu .lm-Menu-itemLabel:not(:empty)")
+
+
+def open_view(page: Page, kind: str) -> None:
+    """Choose a view by keyboard."""
+    page.get_by_role("button", name="Open view").press("Enter")
+    expect(menu(page).first).to_be_visible()
+    for _ in range(menu(page).all_inner_texts().index(kind) + 1):
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+
+
+def test_the_command_leads_into_the_tree(page: Page) -> None:
+    """JupyterLab focuses the notebook after a command, where letters are commands."""
+    page.wait_for_timeout(300)
+    expect(item(page, "panel")).to_be_focused()
+    expect(page.locator(".jp-Notebook .jp-Cell")).to_have_count(2)
+
+
 def test_the_tree_is_opened_and_walked_by_keyboard_while_a_cell_runs(page: Page) -> None:
     item(page, "panel").focus()
     page.keyboard.press("ArrowRight")
@@ -158,14 +178,45 @@ def test_a_view_opens_in_a_tab_and_a_name_goes_into_the_cell(page: Page) -> None
     details(page).get_by_role("button", name="Preview").click()
     explorer = page.locator(".jp-PaimonExplorer:visible")
     expect(explorer.locator(".frame")).to_contain_text("3 rows", timeout=PATIENCE)
-    details(page).get_by_label("open a view in a tab").select_option("timeline")
+    open_view(page, "timeline")
     expect(explorer.get_by_role("option", name=re.compile("snapshot 3"))).to_be_visible(
         timeout=PATIENCE
     )
 
 
+def test_what_an_entry_can_do_is_in_its_menu(page: Page) -> None:
+    for opened in ("mouse", "keyboard"):
+        if opened == "mouse":
+            item(page, "orders").click(button="right")
+        else:
+            item(page, "orders").press("Shift+F10")
+        expect(menu(page).filter(has_text="Preview")).to_be_visible()
+        assert menu(page).all_inner_texts()[-4:] == ["Compact …", "Tag …", "Roll back …", "Drop …"]
+        page.keyboard.press("Escape")
+        expect(page.locator(".lm-Menu")).to_have_count(0)
+        expect(item(page, "orders")).to_be_focused()
+
+    item(page, "orders").press("ContextMenu")
+    expect(menu(page).first).to_be_visible()
+    for key in ("ArrowUp", "ArrowUp", "ArrowUp", "Enter"):
+        page.keyboard.press(key)
+    form = page.get_by_role("form", name="New tag: sales.orders")
+    expect(form.locator("[name=tag]")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(item(page, "orders")).to_be_focused()
+
+
+def test_a_name_is_inserted_from_a_tab_of_a_view_where_it_is_seen(page: Page) -> None:
+    written = page.locator(".jp-CodeCell .cm-content").nth(1)
+    expect(written).not_to_be_visible()
+    details(page).get_by_role("button", name="Insert name").press("Enter")
+    expect(written).to_be_visible()
+    expect(written).to_contain_text("sales.orders")
+    page.get_by_role("tab", name="orders: timeline").click()
+
+
 def test_views_of_one_table_in_two_tabs_follow_each_other(page: Page) -> None:
-    details(page).get_by_label("open a view in a tab").select_option("log")
+    open_view(page, "log")
     log = page.locator(".jp-PaimonExplorer:visible")
     row = log.locator("tbody tr").filter(has=page.locator("td:first-child", has_text="2"))
     row.first.click(timeout=PATIENCE)

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 import paimonlab as pl
 from tests.browser.conftest import Lab, watched_page
 from tests.browser.test_in_lab import SIZE, cell, write
-from tests.browser.test_panel import PATIENCE, item
+from tests.browser.test_panel import PATIENCE, item, open_view
 from tests.browser.test_themes import KNOWN_OF_NOTEBOOK_7
 
 
@@ -48,11 +48,11 @@ def test_notebook_7_has_the_panel_and_opens_views_below(browser: Browser, notebo
             item(page, name).dblclick()
             page.keyboard.press("ArrowRight")
         item(page, "orders").click(timeout=PATIENCE)
-        page.get_by_label("open a view in a tab").select_option("timeline")
+        open_view(page, "timeline")
 
         expect(page.locator(".jp-PaimonExplorer .frame")).to_be_visible(timeout=PATIENCE)
-        page.get_by_label("open a view in a tab").select_option("log")
+        open_view(page, "log")
         shown = page.locator(".jp-PaimonExplorer:visible .frame")
         expect(shown.get_by_role("heading", name="sales.orders: history")).to_be_visible()
-        page.get_by_label("open a view in a tab").select_option("timeline")
+        open_view(page, "timeline")
         expect(shown.get_by_role("heading", name="sales.orders: snapshots")).to_be_visible()

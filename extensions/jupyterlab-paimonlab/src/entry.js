@@ -73,7 +73,7 @@ async function colourPlugin() {
 }
 
 async function catalogPlugin() {
-  const [{ Widget }, { ServerConnection }, { INotebookTracker }, { ICommandPalette, MainAreaWidget, WidgetTracker }, { LabIcon }] = await Promise.all([
+  const [{ Widget, Menu }, { ServerConnection }, { INotebookTracker }, { ICommandPalette, MainAreaWidget, WidgetTracker }, { LabIcon }] = await Promise.all([
     take("@lumino/widgets"),
     take("@jupyterlab/services"),
     take("@jupyterlab/notebook"),
@@ -86,7 +86,7 @@ async function catalogPlugin() {
     takeIfThere("@jupyterlab/statedb"),
   ]);
   return panelPlugin(
-    { Widget, MainAreaWidget, WidgetTracker, LabIcon, ServerConnection },
+    { Widget, Menu, MainAreaWidget, WidgetTracker, LabIcon, ServerConnection },
     { ILabShell, ILayoutRestorer, INotebookTracker, ICommandPalette, ILauncher, IStateDB },
     rendererFactory(Widget, VIEWS, pageHost),
   );

@@ -18,9 +18,9 @@ const SEARCH_MILLIS = 300;
 /**
  * @param {HTMLElement} node where it is drawn
  * @param {{ server: Server, explore: (path: string[], kind: string, at?: string) => void, insert: (text: string) => void, insertCell: (text: string) => void,
- *   store: (state: any) => void }} around
+ *   menu: (groups: [string, () => void][][], x: number, y: number, back: () => void) => void, store: (state: any) => void }} around
  */
-export function catalogPanel(node, { server, explore, insert, insertCell, store }) {
+export function catalogPanel(node, { server, explore, insert, insertCell, menu, store }) {
   node.classList.add("jp-PaimonCatalog");
   /** @type {string[]} */
   let added = [];
@@ -28,7 +28,7 @@ export function catalogPanel(node, { server, explore, insert, insertCell, store 
   let keys = [];
   const remember = () => store({ ...tree.state(), added });
 
-  const details = entryDetails({ ask: server.ask, explore, insert, insertCell, act, stopJob: (id) => void server.stop(id).then(poll), forget: (key) => {
+  const details = entryDetails({ ask: server.ask, explore, insert, insertCell, act, menu, stopJob: (id) => void server.stop(id).then(poll), forget: (key) => {
     added = added.filter((one) => one !== key);
     refresh();
     remember();
@@ -41,8 +41,10 @@ export function catalogPanel(node, { server, explore, insert, insertCell, store 
       else if (entry.kind === "snapshot" || entry.kind === "tag") explore(path.slice(0, 3), "preview", entry.name);
       else if (entry.insert) insert(entry.insert);
     },
+    menu: (branch, x, y) => menu(details.actions(branch), x, y, focus),
     changed: remember,
   });
+  const focus = () => /** @type {HTMLElement} */ (tree.element.querySelector("[tabindex='0']") ?? search).focus();
   const hits = h("ul", { class: "jp-PaimonCatalog-hits", "aria-label": "found", hidden: true });
   const jobs = h("section", { class: "jp-PaimonCatalog-jobs", "aria-label": "jobs" });
   const said = h("div", { role: "status", class: "jp-PaimonCatalog-note", "aria-live": "polite" });
@@ -50,7 +52,7 @@ export function catalogPanel(node, { server, explore, insert, insertCell, store 
   /** @param {import("./panel_tree.js").Branch} branch @param {string} action @param {string[]} path @param {Record<string, string>} [values] */
   function act(branch, action, path, values) {
     const about = path.slice(1).join(".") || branch.entry.label;
-    const form = actionForm(action, { about, values, close: () => details.show(branch),
+    const form = actionForm(action, { about, values, close: () => { details.show(branch); focus(); },
       plan: (given) => server.ask("plan", { path, action, values: given }),
       begin: async (given, state) => {
         await server.begin({ path, action, values: given, state, label: `${action.replaceAll("_", " ")} ${about}` });
@@ -183,7 +185,7 @@ export function catalogPanel(node, { server, explore, insert, insertCell, store 
     },
     refresh,
     say: (/** @type {string} */ text) => said.replaceChildren(text),
-    focus: () => /** @type {HTMLElement} */ (tree.element.querySelector("[tabindex='0']") ?? search).focus(),
+    focus,
     stop: () => clearTimeout(timer),
   };
 }

@@ -11,9 +11,9 @@ const SIGNS = /** @type {Record<string, string>} */ ({ ok: "✔ nothing to impro
 /**
  * @param {{ ask: (question: string, values: Record<string, unknown>) => Promise<any>, explore: (path: string[], kind: string, at?: string) => void,
  *   insert: (text: string) => void, insertCell: (text: string) => void, act: (branch: Branch, action: string, path: string[], values?: Record<string, string>) => void,
- *   forget: (key: string) => void, stopJob: (id: number) => void }} what
+ *   forget: (key: string) => void, menu: (groups: [string, () => void][][], x: number, y: number, back: () => void) => void, stopJob: (id: number) => void }} what
  */
-export function entryDetails({ ask, explore, insert, insertCell, act, forget, stopJob }) {
+export function entryDetails({ ask, explore, insert, insertCell, act, forget, menu, stopJob }) {
   const element = h("section", { class: "jp-PaimonCatalog-details", "aria-label": "details" });
   let asked = 0;
   /** @param {string} label @param {() => void} onclick @param {string} [title] */
@@ -62,10 +62,12 @@ export function entryDetails({ ask, explore, insert, insertCell, act, forget, st
       const findings = said.findings.map((/** @type {any} */ { severity, message, where }) => h("li", { "data-severity": severity }, message, where && ` (${where})`));
       size.replaceChildren(list([...said.facts, ["health", said.problem || SIGNS[said.worst]]]), findings.length ? h("ul", {}, ...findings) : "");
     }).catch(() => {}); // `details` says why
-    const choose = h("select", { "aria-label": "open a view in a tab", onchange: () => {
-      if (choose.value) explore(path, choose.value);
-      choose.value = "";
-    } }, h("option", { value: "" }, "Open view …"), ...EXPLORERS.map((kind) => h("option", { value: kind }, kind)));
+    // Not a list of choices: there, an arrow key of the keyboard opens the first view at once.
+    const choose = button("Open view ▾", () => {
+      const { left, bottom } = choose.getBoundingClientRect();
+      menu([EXPLORERS.map((kind) => [kind, () => explore(path, kind)])], left, bottom, () => choose.focus());
+    }, "Open a view in a tab");
+    choose.setAttribute("aria-haspopup", "menu");
     return [
       headline,
       row(button("Preview", () => explore(path, "preview")), choose, ...inserts(entry.insert)),
@@ -119,9 +121,32 @@ export function entryDetails({ ask, explore, insert, insertCell, act, forget, st
       row(made.status === "running" && button("Stop", () => stopJob(made.id))),
     ];
   };
+  /** What the menu of an entry has, in groups. @param {Branch} branch @returns {[string, () => void][][]} */
+  const actions = (branch) => {
+    const { entry, path } = branch;
+    /** @param {string} kind @param {string} [at] @returns {[string, () => void]} */
+    const look = (kind, at) => [kind === "lsm" ? "Levels" : kind[0].toUpperCase() + kind.slice(1), () => explore(at ? path.slice(0, 3) : path, kind, at)];
+    const made = /** @type {any} */ (entry).warehouse;
+    const put = /** @type {[string, () => void][]} */ (entry.insert ? (made ? [["Insert connect", () => insertCell(entry.insert)]] : [["Insert name", () => insert(entry.insert)]]) : []);
+    if (entry.kind === "table" || entry.kind === "view") put.push(["Insert query", () => insertCell(`%%paimon\n${query(entry.insert)}`)]);
+    const groups = /** @type {Record<string, [string, () => void][][]>} */ ({
+      warehouse: [made && !made.problem && !made.isReadOnly ? [["New database …", () => act(branch, "create_database", path)]] : []],
+      database: [[["New table …", () => act(branch, "create_table", path)]]],
+      table: [["preview", "timeline", "log", "lsm", "health"].map((kind) => look(kind)), [["Compact …", () => act(branch, "compact", path)],
+        ["Tag …", () => act(branch, "create_tag", path)], ["Roll back …", () => act(branch, "rollback", path)], ["Drop …", () => act(branch, "drop_table", path)]]],
+      partition: [[["Compact …", () => act(branch, "compact", path.slice(0, 3), { partitions: entry.name.replaceAll("/", ",") })]]],
+      snapshot: [["preview", "changes", "diff"].map((kind) => look(kind, entry.name)), [["Roll back to it …", () => act(branch, "rollback", path.slice(0, 3), { version: entry.name })],
+        ["Tag …", () => act(branch, "create_tag", path.slice(0, 3), { snapshot: entry.name })]]],
+      tag: [["preview", "changes", "diff"].map((kind) => look(kind, entry.name)), [["Roll back to it …", () => act(branch, "rollback", path.slice(0, 3), { version: entry.name })],
+        ["Delete tag …", () => act(branch, "delete_tag", path.slice(0, 3), { tag: entry.name })]]],
+    });
+    const [first = [], ...others] = groups[entry.kind] ?? [];
+    return [first, put, ...others].filter((group) => group.length);
+  };
   const KINDS = /** @type {Record<string, (branch: Branch) => HTMLElement[]>} */ ({ warehouse, table, view, job, snapshot: version, tag: version });
   return {
     element,
+    actions,
     /** @param {Branch} branch @param {boolean} [again] it was shown before: a form that is being filled in stays */
     show(branch, again = false) {
       if (again && element.querySelector("form")) return;

@@ -12,14 +12,17 @@ const OPEN = "paimonlab:open-catalog";
 const REFRESH = "paimonlab:refresh-catalog";
 const EXPLORE = "paimonlab:explore";
 const STORED = "jupyterlab-paimonlab:panel";
+const HELD_MILLIS = 2000;
+/** Keys that leave the focus in the tree. */
+const WALKS = /^(.|Arrow.*|Page.*|Home|End)$/u;
 
 /**
- * @param {{ Widget: any, MainAreaWidget: any, WidgetTracker: any, LabIcon: any, ServerConnection: any }} classes JupyterLab's
+ * @param {{ Widget: any, Menu: any, MainAreaWidget: any, WidgetTracker: any, LabIcon: any, ServerConnection: any }} classes JupyterLab's
  * @param {{ ILabShell: any, ILayoutRestorer: any, INotebookTracker: any, ICommandPalette: any, ILauncher: any, IStateDB: any }} tokens those that it lacks are null
  * @param {any} renderers draws views, as `rendererFactory` makes it
  */
 export function panelPlugin(classes, tokens, renderers) {
-  const { Widget, MainAreaWidget, WidgetTracker, LabIcon, ServerConnection } = classes;
+  const { Widget, Menu, MainAreaWidget, WidgetTracker, LabIcon, ServerConnection } = classes;
   const wanted = /** @type {(keyof typeof tokens)[]} */ (Object.keys(tokens)).filter((name) => tokens[name]);
   return {
     id: STORED,
@@ -41,6 +44,7 @@ export function panelPlugin(classes, tokens, renderers) {
       const insert = (text) => {
         const cell = notebooks?.activeCell;
         if (cell?.editor?.replaceSelection) {
+          shell.activateById(notebooks.currentWidget.id); // where it goes to is seen, also from a view's tab
           cell.editor.replaceSelection(text);
           cell.editor.focus();
           return;
@@ -60,29 +64,61 @@ export function panelPlugin(classes, tokens, renderers) {
       widget.title.caption = "Paimon catalog";
       widget.node.setAttribute("role", "region");
       widget.node.setAttribute("aria-label", "Paimon catalog");
-      const panel = catalogPanel(widget.node, { server, insert, insertCell,
+      /** Open the menu of an entry; `back` moves the focus where it was. @param {[string, () => void][][]} groups @param {number} x @param {number} y @param {() => void} back */
+      const openMenu = (groups, x, y, back) => {
+        const registry = new commands.constructor();
+        const menu = new Menu({ commands: registry });
+        groups.forEach((group, at) => {
+          if (at) menu.addItem({ type: "separator" });
+          group.forEach(([label, execute], place) => {
+            const command = `${at} ${place}`;
+            registry.addCommand(command, { label, execute });
+            menu.addItem({ command });
+          });
+        });
+        menu.aboutToClose.connect(() => {
+          back();
+          setTimeout(() => menu.dispose());
+        });
+        if (groups.length) menu.open(x, y);
+      };
+      const panel = catalogPanel(widget.node, { server, insert, insertCell, menu: openMenu,
         explore: (path, kind, at) => void commands.execute(EXPLORE, { path, kind, at: at ?? null }),
         store: (state) => void states?.save(STORED, state).catch(() => {}) });
-      let hasStarted = false;
-      const start = async () => {
-        if (hasStarted) return;
-        hasStarted = true;
-        await panel.start(await states?.fetch(STORED).catch(() => null));
-      };
+      /** @type {Promise<void> | null} */
+      let started = null;
+      const start = () => (started ??= Promise.resolve(states?.fetch(STORED)).catch(() => null).then((state) => panel.start(state)));
       // Tables are read when the panel is seen first, not whenever JupyterLab starts.
       widget.onAfterShow = start;
       shell.add(widget, "left", { rank: 150, type: "Paimon catalog" });
       restorer?.add(widget, ID);
       app.restored.then(() => widget.isVisible && start());
 
+      /** Focus the panel: JupyterLab gives the focus back to the notebook a moment after a command of the palette. */
+      const holdFocus = () => {
+        const again = (/** @type {FocusEvent} */ { target }) => {
+          if (!widget.node.contains(/** @type {Node} */ (target))) panel.focus();
+        };
+        const end = (/** @type {Event | void} */ event) => {
+          if (event instanceof KeyboardEvent && WALKS.test(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey) return;
+          document.removeEventListener("focusin", again);
+          document.removeEventListener("pointerdown", end, true);
+          document.removeEventListener("keydown", end, true);
+        };
+        document.addEventListener("focusin", again);
+        document.addEventListener("pointerdown", end, true);
+        document.addEventListener("keydown", end, true);
+        setTimeout(end, HELD_MILLIS);
+        panel.focus();
+      };
       const tracker = new WidgetTracker({ namespace: "paimonlab-explorers" });
       commands.addCommand(OPEN, { label: "Paimon Catalog", caption: "Show warehouses and their tables", icon, execute: async () => {
         shell.activateById(ID);
         if (!lab && shell.expandLeft) shell.expandLeft(ID);
         await start();
-        panel.focus();
+        holdFocus();
       } });
-      commands.addCommand(REFRESH, { label: "Refresh Paimon Catalog", execute: () => (hasStarted ? panel.refresh() : start()) });
+      commands.addCommand(REFRESH, { label: "Refresh Paimon Catalog", execute: () => (started ? panel.refresh() : start()) });
       commands.addCommand(EXPLORE, { label: "Open a View of a Paimon Table", execute: async (/** @type {any} */ { path, kind, at }) => {
         const id = `paimonlab-explorer-${JSON.stringify([path, kind, at ?? null])}`;
         const open = tracker.find((/** @type {any} */ one) => one.id === id);

@@ -17,10 +17,10 @@ export const keyOf = (path) => JSON.stringify(path);
 
 /**
  * @param {{ fetch: (path: string[], offset: number, limit: number) => Promise<{ entries: Entry[], total: number }>,
- *   choose: (branch: Branch, again?: boolean) => void, open: (branch: Branch) => void, changed: () => void }} what
+ *   choose: (branch: Branch, again?: boolean) => void, open: (branch: Branch) => void, menu: (branch: Branch, x: number, y: number) => void, changed: () => void }} what
  *   `choose` is called, `again` if it was chosen before and may be another, when the focus moves or a click chooses, `open` for Enter on what has nothing below it and a double click
  */
-export function catalogTree({ fetch, choose, open, changed }) {
+export function catalogTree({ fetch, choose, open, menu, changed }) {
   const element = h("div", { class: "jp-PaimonCatalog-tree", role: "tree", "aria-label": "catalogs" });
   /** @type {Branch[]} */
   let roots = [];
@@ -108,6 +108,12 @@ export function catalogTree({ fetch, choose, open, changed }) {
       "aria-level": path.length, "aria-selected": String(key === chosen), "aria-expanded": entry.hasChildren ? String(isOpen) : null, "aria-busy": branch.isLoading || null,
       style: `padding-left:${8 + 14 * (path.length - 1)}px`, draggable: entry.insert ? "true" : null,
       onclick: () => pick(branch),
+      oncontextmenu: (/** @type {MouseEvent} */ event) => {
+        event.preventDefault();
+        event.stopPropagation(); // that of JupyterLab would open beside it
+        pick(branch);
+        menu(branch, event.clientX, event.clientY);
+      },
       ondblclick: () => (entry.hasChildren ? undefined : open(branch)),
       ondragstart: (/** @type {DragEvent} */ event) => event.dataTransfer?.setData("text/plain", entry.insert),
     },
@@ -155,7 +161,11 @@ export function catalogTree({ fetch, choose, open, changed }) {
       Enter: () => (branch.entry.hasChildren && !branch.isOpen ? (pick(branch), expand(branch).then(changed)) : open(branch)),
       " ": () => pick(branch),
     });
-    if (Object.hasOwn(keys, event.key)) keys[event.key]();
+    if (event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey)) {
+      pick(branch);
+      const { left, bottom } = (lineOf(branch) ?? line).getBoundingClientRect();
+      menu(branch, left + 8 + 14 * branch.path.length, bottom);
+    } else if (Object.hasOwn(keys, event.key)) keys[event.key]();
     else if (event.key.length === 1) {
       typed = event.timeStamp - typedAt > 700 ? event.key : typed + event.key;
       typedAt = event.timeStamp;

@@ -5768,7 +5768,7 @@ const LARGEST_PAGE = 1000;
 
 const keyOf = (path) => JSON.stringify(path);
 
-function catalogTree({ fetch, choose, open, changed }) {
+function catalogTree({ fetch, choose, open, menu, changed }) {
   const element = h("div", { class: "jp-PaimonCatalog-tree", role: "tree", "aria-label": "catalogs" });
     let roots = [];
     let opened = new Set();
@@ -5845,6 +5845,12 @@ function catalogTree({ fetch, choose, open, changed }) {
       "aria-level": path.length, "aria-selected": String(key === chosen), "aria-expanded": entry.hasChildren ? String(isOpen) : null, "aria-busy": branch.isLoading || null,
       style: `padding-left:${8 + 14 * (path.length - 1)}px`, draggable: entry.insert ? "true" : null,
       onclick: () => pick(branch),
+      oncontextmenu: (event) => {
+        event.preventDefault();
+        event.stopPropagation(); // that of JupyterLab would open beside it
+        pick(branch);
+        menu(branch, event.clientX, event.clientY);
+      },
       ondblclick: () => (entry.hasChildren ? undefined : open(branch)),
       ondragstart: (event) => event.dataTransfer?.setData("text/plain", entry.insert),
     },
@@ -5891,7 +5897,11 @@ function catalogTree({ fetch, choose, open, changed }) {
       Enter: () => (branch.entry.hasChildren && !branch.isOpen ? (pick(branch), expand(branch).then(changed)) : open(branch)),
       " ": () => pick(branch),
     });
-    if (Object.hasOwn(keys, event.key)) keys[event.key]();
+    if (event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey)) {
+      pick(branch);
+      const { left, bottom } = (lineOf(branch) ?? line).getBoundingClientRect();
+      menu(branch, left + 8 + 14 * branch.path.length, bottom);
+    } else if (Object.hasOwn(keys, event.key)) keys[event.key]();
     else if (event.key.length === 1) {
       typed = event.timeStamp - typedAt > 700 ? event.key : typed + event.key;
       typedAt = event.timeStamp;
@@ -6025,7 +6035,7 @@ function actionForm(action, { about, values = {}, plan, begin, close }) {
 const EXPLORERS = ["timeline", "log", "schemas", "manifests", "heatmap", "files", "lsm", "compaction", "simulator", "changes", "diff", "travel", "profile", "health", "fsck"];
 const SIGNS = ({ ok: "✔ nothing to improve", info: "ℹ good to know", warning: "▲ could be better", error: "✖ needs attention" });
 
-function entryDetails({ ask, explore, insert, insertCell, act, forget, stopJob }) {
+function entryDetails({ ask, explore, insert, insertCell, act, forget, menu, stopJob }) {
   const element = h("section", { class: "jp-PaimonCatalog-details", "aria-label": "details" });
   let asked = 0;
     const button = (label, onclick, title) => h("button", { type: "button", onclick, title }, label);
@@ -6067,10 +6077,11 @@ function entryDetails({ ask, explore, insert, insertCell, act, forget, stopJob }
       const findings = said.findings.map(({ severity, message, where }) => h("li", { "data-severity": severity }, message, where && ` (${where})`));
       size.replaceChildren(list([...said.facts, ["health", said.problem || SIGNS[said.worst]]]), findings.length ? h("ul", {}, ...findings) : "");
     }).catch(() => {}); // `details` says why
-    const choose = h("select", { "aria-label": "open a view in a tab", onchange: () => {
-      if (choose.value) explore(path, choose.value);
-      choose.value = "";
-    } }, h("option", { value: "" }, "Open view …"), ...EXPLORERS.map((kind) => h("option", { value: kind }, kind)));
+    const choose = button("Open view ▾", () => {
+      const { left, bottom } = choose.getBoundingClientRect();
+      menu([EXPLORERS.map((kind) => [kind, () => explore(path, kind)])], left, bottom, () => choose.focus());
+    }, "Open a view in a tab");
+    choose.setAttribute("aria-haspopup", "menu");
     return [
       headline,
       row(button("Preview", () => explore(path, "preview")), choose, ...inserts(entry.insert)),
@@ -6120,9 +6131,30 @@ function entryDetails({ ask, explore, insert, insertCell, act, forget, stopJob }
       row(made.status === "running" && button("Stop", () => stopJob(made.id))),
     ];
   };
+    const actions = (branch) => {
+    const { entry, path } = branch;
+        const look = (kind, at) => [kind === "lsm" ? "Levels" : kind[0].toUpperCase() + kind.slice(1), () => explore(at ? path.slice(0, 3) : path, kind, at)];
+    const made = (entry).warehouse;
+    const put = (entry.insert ? (made ? [["Insert connect", () => insertCell(entry.insert)]] : [["Insert name", () => insert(entry.insert)]]) : []);
+    if (entry.kind === "table" || entry.kind === "view") put.push(["Insert query", () => insertCell(`%%paimon\n${query(entry.insert)}`)]);
+    const groups = ({
+      warehouse: [made && !made.problem && !made.isReadOnly ? [["New database …", () => act(branch, "create_database", path)]] : []],
+      database: [[["New table …", () => act(branch, "create_table", path)]]],
+      table: [["preview", "timeline", "log", "lsm", "health"].map((kind) => look(kind)), [["Compact …", () => act(branch, "compact", path)],
+        ["Tag …", () => act(branch, "create_tag", path)], ["Roll back …", () => act(branch, "rollback", path)], ["Drop …", () => act(branch, "drop_table", path)]]],
+      partition: [[["Compact …", () => act(branch, "compact", path.slice(0, 3), { partitions: entry.name.replaceAll("/", ",") })]]],
+      snapshot: [["preview", "changes", "diff"].map((kind) => look(kind, entry.name)), [["Roll back to it …", () => act(branch, "rollback", path.slice(0, 3), { version: entry.name })],
+        ["Tag …", () => act(branch, "create_tag", path.slice(0, 3), { snapshot: entry.name })]]],
+      tag: [["preview", "changes", "diff"].map((kind) => look(kind, entry.name)), [["Roll back to it …", () => act(branch, "rollback", path.slice(0, 3), { version: entry.name })],
+        ["Delete tag …", () => act(branch, "delete_tag", path.slice(0, 3), { tag: entry.name })]]],
+    });
+    const [first = [], ...others] = groups[entry.kind] ?? [];
+    return [first, put, ...others].filter((group) => group.length);
+  };
   const KINDS = ({ warehouse, table, view, job, snapshot: version, tag: version });
   return {
     element,
+    actions,
         show(branch, again = false) {
       if (again && element.querySelector("form")) return;
       asked += 1;
@@ -6149,6 +6181,7 @@ const PANEL_STYLE = `
 .jp-PaimonCatalog-line { display: flex; overflow: hidden; align-items: baseline; gap: 4px; height: 24px; line-height: 24px; padding-right: 8px; white-space: nowrap; cursor: default; }
 .jp-PaimonCatalog-line:hover { background: var(--jp-layout-color2); } .jp-PaimonCatalog-line[aria-selected=true] { background: color-mix(in srgb, var(--jp-brand-color1) 18%, var(--jp-layout-color1)); }
 .jp-PaimonCatalog-fold { flex: 0 0 14px; text-align: center; cursor: pointer; } .jp-PaimonCatalog-line .jp-PaimonCatalog-name { flex: 0 0 auto; max-width: 72%; overflow: hidden; text-overflow: ellipsis; unicode-bidi: isolate; }
+.jp-PaimonCatalog-line .jp-PaimonCatalog-name:last-child { flex: 0 1 auto; max-width: none; }
 .jp-PaimonCatalog-line[data-kind=table] .jp-PaimonCatalog-name { font-weight: 600; }
 .jp-PaimonCatalog-detail, .jp-PaimonCatalog-note, .jp-PaimonCatalog dt { color: var(--jp-ui-font-color2); font-size: 11px; }
 .jp-PaimonCatalog-line .jp-PaimonCatalog-detail { flex: 1 1 0; min-width: 0; overflow: hidden; text-overflow: ellipsis; unicode-bidi: isolate; }
@@ -6176,13 +6209,13 @@ const JOBS = "jobs";
 const POLL_MILLIS = 1000;
 const SEARCH_MILLIS = 300;
 
-function catalogPanel(node, { server, explore, insert, insertCell, store }) {
+function catalogPanel(node, { server, explore, insert, insertCell, menu, store }) {
   node.classList.add("jp-PaimonCatalog");
     let added = [];
     let keys = [];
   const remember = () => store({ ...tree.state(), added });
 
-  const details = entryDetails({ ask: server.ask, explore, insert, insertCell, act, stopJob: (id) => void server.stop(id).then(poll), forget: (key) => {
+  const details = entryDetails({ ask: server.ask, explore, insert, insertCell, act, menu, stopJob: (id) => void server.stop(id).then(poll), forget: (key) => {
     added = added.filter((one) => one !== key);
     refresh();
     remember();
@@ -6195,15 +6228,17 @@ function catalogPanel(node, { server, explore, insert, insertCell, store }) {
       else if (entry.kind === "snapshot" || entry.kind === "tag") explore(path.slice(0, 3), "preview", entry.name);
       else if (entry.insert) insert(entry.insert);
     },
+    menu: (branch, x, y) => menu(details.actions(branch), x, y, focus),
     changed: remember,
   });
+  const focus = () => (tree.element.querySelector("[tabindex='0']") ?? search).focus();
   const hits = h("ul", { class: "jp-PaimonCatalog-hits", "aria-label": "found", hidden: true });
   const jobs = h("section", { class: "jp-PaimonCatalog-jobs", "aria-label": "jobs" });
   const said = h("div", { role: "status", class: "jp-PaimonCatalog-note", "aria-live": "polite" });
 
     function act(branch, action, path, values) {
     const about = path.slice(1).join(".") || branch.entry.label;
-    const form = actionForm(action, { about, values, close: () => details.show(branch),
+    const form = actionForm(action, { about, values, close: () => { details.show(branch); focus(); },
       plan: (given) => server.ask("plan", { path, action, values: given }),
       begin: async (given, state) => {
         await server.begin({ path, action, values: given, state, label: `${action.replaceAll("_", " ")} ${about}` });
@@ -6330,7 +6365,7 @@ function catalogPanel(node, { server, explore, insert, insertCell, store }) {
     },
     refresh,
     say: (text) => said.replaceChildren(text),
-    focus: () => (tree.element.querySelector("[tabindex='0']") ?? search).focus(),
+    focus,
     stop: () => clearTimeout(timer),
   };
 }
@@ -6350,9 +6385,11 @@ const OPEN = "paimonlab:open-catalog";
 const REFRESH = "paimonlab:refresh-catalog";
 const EXPLORE = "paimonlab:explore";
 const STORED = "jupyterlab-paimonlab:panel";
+const HELD_MILLIS = 2000;
+const WALKS = /^(.|Arrow.*|Page.*|Home|End)$/u;
 
 function panelPlugin(classes, tokens, renderers) {
-  const { Widget, MainAreaWidget, WidgetTracker, LabIcon, ServerConnection } = classes;
+  const { Widget, Menu, MainAreaWidget, WidgetTracker, LabIcon, ServerConnection } = classes;
   const wanted = (Object.keys(tokens)).filter((name) => tokens[name]);
   return {
     id: STORED,
@@ -6372,6 +6409,7 @@ function panelPlugin(classes, tokens, renderers) {
             const insert = (text) => {
         const cell = notebooks?.activeCell;
         if (cell?.editor?.replaceSelection) {
+          shell.activateById(notebooks.currentWidget.id); // where it goes to is seen, also from a view's tab
           cell.editor.replaceSelection(text);
           cell.editor.focus();
           return;
@@ -6390,28 +6428,57 @@ function panelPlugin(classes, tokens, renderers) {
       widget.title.caption = "Paimon catalog";
       widget.node.setAttribute("role", "region");
       widget.node.setAttribute("aria-label", "Paimon catalog");
-      const panel = catalogPanel(widget.node, { server, insert, insertCell,
+            const openMenu = (groups, x, y, back) => {
+        const registry = new commands.constructor();
+        const menu = new Menu({ commands: registry });
+        groups.forEach((group, at) => {
+          if (at) menu.addItem({ type: "separator" });
+          group.forEach(([label, execute], place) => {
+            const command = `${at} ${place}`;
+            registry.addCommand(command, { label, execute });
+            menu.addItem({ command });
+          });
+        });
+        menu.aboutToClose.connect(() => {
+          back();
+          setTimeout(() => menu.dispose());
+        });
+        if (groups.length) menu.open(x, y);
+      };
+      const panel = catalogPanel(widget.node, { server, insert, insertCell, menu: openMenu,
         explore: (path, kind, at) => void commands.execute(EXPLORE, { path, kind, at: at ?? null }),
         store: (state) => void states?.save(STORED, state).catch(() => {}) });
-      let hasStarted = false;
-      const start = async () => {
-        if (hasStarted) return;
-        hasStarted = true;
-        await panel.start(await states?.fetch(STORED).catch(() => null));
-      };
+            let started = null;
+      const start = () => (started ??= Promise.resolve(states?.fetch(STORED)).catch(() => null).then((state) => panel.start(state)));
       widget.onAfterShow = start;
       shell.add(widget, "left", { rank: 150, type: "Paimon catalog" });
       restorer?.add(widget, ID);
       app.restored.then(() => widget.isVisible && start());
 
+            const holdFocus = () => {
+        const again = ({ target }) => {
+          if (!widget.node.contains((target))) panel.focus();
+        };
+        const end = (event) => {
+          if (event instanceof KeyboardEvent && WALKS.test(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey) return;
+          document.removeEventListener("focusin", again);
+          document.removeEventListener("pointerdown", end, true);
+          document.removeEventListener("keydown", end, true);
+        };
+        document.addEventListener("focusin", again);
+        document.addEventListener("pointerdown", end, true);
+        document.addEventListener("keydown", end, true);
+        setTimeout(end, HELD_MILLIS);
+        panel.focus();
+      };
       const tracker = new WidgetTracker({ namespace: "paimonlab-explorers" });
       commands.addCommand(OPEN, { label: "Paimon Catalog", caption: "Show warehouses and their tables", icon, execute: async () => {
         shell.activateById(ID);
         if (!lab && shell.expandLeft) shell.expandLeft(ID);
         await start();
-        panel.focus();
+        holdFocus();
       } });
-      commands.addCommand(REFRESH, { label: "Refresh Paimon Catalog", execute: () => (hasStarted ? panel.refresh() : start()) });
+      commands.addCommand(REFRESH, { label: "Refresh Paimon Catalog", execute: () => (started ? panel.refresh() : start()) });
       commands.addCommand(EXPLORE, { label: "Open a View of a Paimon Table", execute: async ({ path, kind, at }) => {
         const id = `paimonlab-explorer-${JSON.stringify([path, kind, at ?? null])}`;
         const open = tracker.find((one) => one.id === id);
@@ -6579,7 +6646,7 @@ async function colourPlugin() {
 }
 
 async function catalogPlugin() {
-  const [{ Widget }, { ServerConnection }, { INotebookTracker }, { ICommandPalette, MainAreaWidget, WidgetTracker }, { LabIcon }] = await Promise.all([
+  const [{ Widget, Menu }, { ServerConnection }, { INotebookTracker }, { ICommandPalette, MainAreaWidget, WidgetTracker }, { LabIcon }] = await Promise.all([
     take("@lumino/widgets"),
     take("@jupyterlab/services"),
     take("@jupyterlab/notebook"),
@@ -6592,7 +6659,7 @@ async function catalogPlugin() {
     takeIfThere("@jupyterlab/statedb"),
   ]);
   return panelPlugin(
-    { Widget, MainAreaWidget, WidgetTracker, LabIcon, ServerConnection },
+    { Widget, Menu, MainAreaWidget, WidgetTracker, LabIcon, ServerConnection },
     { ILabShell, ILayoutRestorer, INotebookTracker, ICommandPalette, ILauncher, IStateDB },
     rendererFactory(Widget, VIEWS, pageHost),
   );
