@@ -65,11 +65,24 @@ def ticks(low: float, high: float, most: int = 6) -> list[float]:
     return [number * step for number in range(first, last + 1)]
 
 
+_LARGE = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
+"""Units of counts at ticks, as of rows."""
+
+
 def number_text(value: float) -> str:
-    """Write a number at a tick, short."""
-    if value and not 1e-4 <= abs(value) < 1e7:
+    """Write a number at a tick, short.
+
+    Examples
+    --------
+    >>> number_text(40000.0), number_text(8e8), number_text(-1.5e7), number_text(2e-5)
+    ('40,000', '800 M', '-15 M', '2e-05')
+    """
+    for size, unit in _LARGE:
+        if size <= abs(value) < 1e3 * size:
+            return f"{value / size:.4g} {unit}"
+    if value and not 1e-4 <= abs(value) < 1e6:
         return f"{value:.3g}"
-    text = f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
+    text = f"{value:,.6g}"
     return "0" if text in {"-0", "0"} else text
 
 

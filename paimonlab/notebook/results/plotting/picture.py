@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -18,6 +20,10 @@ from paimonlab.notebook.results.plotting.styles import STYLES, Style
 WIDTH, HEIGHT = 760, 400
 _LEFT, _RIGHT, _TOP, _BOTTOM = 76, 16, 34, 322
 _MOST = sys.float_info.max
+_LABEL = 10
+"""Letters that a name below its bar has at least, if it is so long: other names go."""
+_SHORT_START = 6
+"""Letters of a common start that are not worth to be left out."""
 _DASHES = {
     "solid": "",
     "dash": "9 5",
@@ -49,6 +55,23 @@ _MARKS: dict[str, Callable[[float, float], str]] = {
         f"M{x:.1f} {y - 5:.1f}l1.5 3.5h3.5l-3 2.5l1.5 3.5l-3.5 -2.5l-3.5 2.5l1.5 -3.5l-3 -2.5h3.5z"
     ),
 }
+
+
+def without_common_start(labels: Sequence[str]) -> list[str]:
+    """Leave out how all names start, if that is long: what differs is seen where room is short.
+
+    Examples
+    --------
+    >>> without_common_start(["region=north/hour=01", "region=north/hour=02"])
+    ['…01', '…02']
+    >>> without_common_start(["new", "news"]), without_common_start(["2026-01-01", "2026-01-02"])
+    (['new', 'news'], ['2026-01-01', '2026-01-02'])
+    """
+    first, last = (min(labels), max(labels)) if len(labels) > 1 else ("", "")
+    ends = (at for at, (one, two) in enumerate(zip(first, last, strict=False)) if one != two)
+    common = first[: next(ends, min(len(first), len(last)))]
+    end = max((found.end() for found in re.finditer(r"[/=_.: ]", common)), default=0)
+    return [f"…{label[end:]}" for label in labels] if end > _SHORT_START else [*labels]
 
 
 def image(points: Points, alternative: str) -> str:
@@ -144,10 +167,12 @@ class _Drawing:
         low, high = self._along.low, self._along.high
         if self._points.x_kind is AxisKind.CATEGORY:
             labels = self._points.labels
-            room = max(int((WIDTH - _LEFT - _RIGHT) / max(len(labels), 1) / 6.5), 3)
-            every = max(-(-len(labels) * 4 // 100), 1)
+            different = without_common_start(labels)
+            room = (WIDTH - _LEFT - _RIGHT) / max(len(labels), 1) / 6.5
+            wanted = min(max(map(len, different), default=1), _LABEL) + 1
+            every = max(math.ceil(wanted / room), 1)
             for number in range(0, len(labels), every):
-                yield float(number), svg.shortened(labels[number], min(room * every, 24))
+                yield float(number), svg.shortened(different[number], min(int(room * every), 24))
         elif self._points.x_kind is AxisKind.TIME:
             moments = axes.time_ticks(low, high)
             apart = moments[1] - moments[0] if len(moments) > 1 else (high - low)

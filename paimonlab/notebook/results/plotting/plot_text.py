@@ -8,6 +8,7 @@ import numpy as np
 
 from paimonlab.notebook.display.cells import NULL, Cell, value_text
 from paimonlab.notebook.display.grid import Align, Column, Grid
+from paimonlab.notebook.display.numbers import figure
 from paimonlab.notebook.results.plotting.points import Points, Series
 from paimonlab.spec.visible_text import visible
 
@@ -37,7 +38,7 @@ def alternative(points: Points) -> str:
             first, last = _shown(series.x[0]), _shown(series.x[-1])
             sentences.append(
                 f"{name}{len(series.x):,} points from {first} to {last}, "
-                f"least {_number(_end(series, -1))}, largest {_number(_end(series, 1))}"
+                f"min {_number(_end(series, -1))}, max {_number(_end(series, 1))}"
             )
     whole = visible(f"{points.kind}, {points.title}: " + "; ".join(sentences))
     return whole if len(whole) <= _CHARACTERS else whole[:_CHARACTERS] + "…"
@@ -73,8 +74,8 @@ def _summed(points: Points) -> tuple[tuple[Column, ...], Sequence[Sequence[Cell]
         Column("points", align=right),
         Column(f"first {points.x_name}"),
         Column(f"last {points.x_name}"),
-        Column(f"least {points.y_name}", align=right),
-        Column(f"largest {points.y_name}", align=right),
+        Column("min", align=right),
+        Column("max", align=right),
     )
     body = [
         [
@@ -112,4 +113,4 @@ def _number(value: float) -> str:
 
 
 def _cell(value: float) -> Cell:
-    return NULL if np.isnan(value) else Cell(_number(value))
+    return NULL if np.isnan(value) else Cell(figure(_number(value)))
