@@ -59,6 +59,24 @@ def _quick_line_numbers(
 setattr(griffe.Inspector, _line_numbers.__name__, _quick_line_numbers)
 
 
+_ALIAS_TARGET = "alias_target_path"
+_alias_target = getattr(griffe.ObjectNode, _ALIAS_TARGET)
+
+
+def _alias_target_of_others(node: griffe.ObjectNode) -> str | None:
+    """Keep constructors in their classes: errors say that they are of the package, not of its part.
+
+    griffe would look for each constructor in the package, and there in its part, and so on; then it
+    knows no parameters.
+    """
+    parent = node.parent
+    is_own = node.name == "__init__" and parent is not None and node.name in vars(parent.obj)
+    return None if is_own else _alias_target.__get__(node)
+
+
+setattr(griffe.ObjectNode, _ALIAS_TARGET, property(_alias_target_of_others))
+
+
 class SiteMethods(griffe.Extension):
     """Give classes copies of the functions that are their methods, without the first parameter."""
 
