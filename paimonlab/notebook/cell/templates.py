@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
+import re
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -369,3 +370,19 @@ def _identifier(value: Any) -> _Identifier:
 def _whole(text: str) -> Statement | None:
     tokens = tuple(tokenize(text))
     return Statement(text, tokens) if tokens else None
+
+
+_IN_TEXT = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+
+
+def left_in_texts(text: str, namespace: Mapping[str, Any]) -> list[str]:
+    """Return variables that somebody meant to put into texts of SQL, as templates do.
+
+    Examples
+    --------
+    >>> left_in_texts("SELECT * FROM t WHERE a = '{{ day }}' AND b = '{{c}}'", {"day": "Mon"})
+    ['day']
+    """
+    texts = (token.text for token in tokenize(text) if token.kind is TokenKind.STRING)
+    found = (name for one in texts for name in _IN_TEXT.findall(one))
+    return [name for name in dict.fromkeys(found) if name in namespace]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -155,6 +156,12 @@ def _shown(request: CellRequest, shown: View, variables: dict[str, Any]) -> View
 def _compiled(request: CellRequest, variables: dict[str, Any]) -> tuple[str, Mapping[str, Any]]:
     """Return SQL and the values of its parameters, those that a template makes among them."""
     if not request.is_template:
+        for name in cell.templates.left_in_texts(request.text, variables):
+            print(  # noqa: T201 - the cell runs all the same
+                f"note: {{{{{name}}}}} stays as it is within quotes: write :{name} without them, "
+                "or %%paimon --jinja for a template",
+                file=sys.stderr,
+            )
         return request.text, variables
     template = cell.templates.compiled(request.text, variables)
     return template.text, ChainMap(dict(template.values), variables)

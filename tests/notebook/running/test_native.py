@@ -85,6 +85,21 @@ def test_a_query_of_one_table_is_answered(sql: str, expected: list[tuple[Any, ..
     assert rows(sql) == expected
 
 
+def test_a_variable_in_a_text_is_told_of(
+    native: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    native.user_ns["letter"] = "a"
+    cell = "%%paimon\nSELECT id FROM db.t WHERE v = '{{letter}}' OR v = '{{other}}'"
+    run(native, cell)
+
+    assert capsys.readouterr().err == (
+        "note: {{letter}} stays as it is within quotes: write :letter without them, or "
+        "%%paimon --jinja for a template\n"
+    )
+    run(native, cell.replace("{{letter}}", "letter"))
+    assert "note" not in capsys.readouterr().err
+
+
 @pytest.mark.usefixtures("native")
 def test_an_older_state_can_be_asked_for() -> None:
     query = "SELECT v FROM db.t WHERE id = 2"
