@@ -173,6 +173,13 @@ def test_a_text_in_an_update_is_quoted(sales: Any) -> None:
     assert "quoted" not in str(caught.value)
 
 
+@pytest.mark.parametrize("key", [1, "1"])
+def test_a_key_alone_is_no_lookup(sales: Any, key: Any) -> None:
+    with pytest.raises(TypeError, match=r"primary key: lookup\({'id': …}\), not "):
+        sales.lookup(key)
+    assert sales.lookup({"id": 1}).num_rows == 1
+
+
 def test_a_compaction_takes_nobodys_rows(sales: Any) -> None:
     sales.write(sales.scan().to_arrow())
     sales.compact(full=True)

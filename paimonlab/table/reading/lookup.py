@@ -75,6 +75,12 @@ def _keys(scan: Scan, keys: Any) -> pa.Table:
         )
     if isinstance(keys, Mapping):
         keys = _columns(keys)
+    if isinstance(keys, str | int | float | bytes):
+        named = ", ".join(f"{name!r}: …" for name in schema.primary_keys)
+        raise TypeError(
+            f"{scan.definition.name}: a lookup takes values by the columns of the primary key: "
+            f"lookup({{{named}}}), not {keys!r}"
+        )
     given = batches_of(keys, schema.field_names, table=scan.definition.name).read_all()
     if set(given.schema.names) != set(schema.primary_keys):
         raise DataError(
