@@ -10,6 +10,7 @@ what only asks how a command is called not even Arrow.
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 from paimonlab.interrupts import import_whole_modules, interrupts_held_back
@@ -149,6 +150,22 @@ def __getattr__(name: str) -> Any:
     except AttributeError:
         said = errors.habits.no_attribute(__name__, name, errors.habits.PACKAGE, __all__)
         raise AttributeError(said, name=name) from None
+
+
+def _show_error(*given: Any, **named: Any) -> None:
+    importlib.import_module("paimonlab.notebook.kernel.short_tracebacks").show(*given, **named)
+
+
+def _shorten_errors() -> None:
+    """Let a notebook that imports paimonlab show its errors as ``%load_ext paimonlab`` does."""
+    get_ipython = getattr(sys.modules.get("IPython"), "get_ipython", None)
+    shell = None if get_ipython is None else get_ipython()
+    if shell is not None and not shell.custom_exceptions:  # what others registered stays
+        shown = (errors.PaimonError, ValueError, TypeError, AttributeError)
+        shell.set_custom_exc(shown, _show_error)
+
+
+_shorten_errors()
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:

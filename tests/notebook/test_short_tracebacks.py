@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -30,6 +33,32 @@ def test_the_lines_of_the_user_and_the_message_are_shown(
     assert any("catalog.table(name)" in line for line in shown)
     assert not any("paimonlab/" in line or "During handling" in line for line in shown)
     assert len(shown) < 20
+
+
+def test_the_import_alone_makes_them_short(tmp_path: Path) -> None:
+    """Who has no use for magics loads no extension."""
+    cells = [
+        "import paimonlab",
+        f"catalog = paimonlab.connect({str(tmp_path)!r})",
+        "catalog.table('db.t')",
+        "catalog.nothing",
+        "{}['mine']",
+    ]
+    code = (
+        "from IPython.core.interactiveshell import InteractiveShell\n"
+        "shell = InteractiveShell.instance(colors='nocolor', history_length=0)\n"
+        f"for cell in {cells!r}: shell.run_cell(cell)"
+    )
+    environment = {**os.environ, "IPYTHONDIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
+
+    assert "DatabaseNotFoundError: database db not found." in done.stdout
+    assert "AttributeError: a catalog has no attribute 'nothing'; " in done.stdout
+    assert "KeyError: 'mine'" in done.stdout
+    assert "paimonlab/catalog" not in done.stdout
+    assert len(done.stdout.splitlines()) < 30
 
 
 def test_wrong_arguments_are_short_as_well(

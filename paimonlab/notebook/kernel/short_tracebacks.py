@@ -21,7 +21,7 @@ _OURS = f"{Path(paimonlab.__file__).parent}/"
 
 def register(shell: InteractiveShell) -> None:
     """Let a shell show errors of paimonlab without paimonlab's own lines."""
-    shell.set_custom_exc((PaimonError, ValueError, TypeError, AttributeError), _show)
+    shell.set_custom_exc((PaimonError, ValueError, TypeError, AttributeError), show)
 
 
 def users_lines(traceback: TracebackType | None) -> TracebackType | None:
@@ -42,13 +42,14 @@ def users_lines(traceback: TracebackType | None) -> TracebackType | None:
     )
 
 
-def _show(
+def show(
     shell: Any,
     kind: type[BaseException],
     error: BaseException,
     traceback: TracebackType | None,
     tb_offset: int | None = None,
 ) -> None:
+    """Show an error, as IPython asks what was registered for its kind; ``%tb`` shows all of it."""
     shown = users_lines(traceback)
     if _length(shown) == _length(traceback):
         shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
