@@ -223,7 +223,8 @@ def test_a_type_that_does_not_fit_stops_the_table(catalog: pm.Catalog, inbox: Pa
 
 def test_a_broken_file_ends_the_job_or_is_set_aside(catalog: pm.Catalog, inbox: Path) -> None:
     _put(inbox, "a.json", '{"id": 1}\n')
-    _put(inbox, "b.json", '{"id": 2\n', age=50)
+    broken = '{"id": 2\n' + 200_000 * " "
+    _put(inbox, "b.json", broken, age=50)
     _put(inbox, "c.json", '{"id": 3}\n', age=40)
 
     with pytest.raises(IngestDataError, match=r"b\.json"):
@@ -232,7 +233,7 @@ def test_a_broken_file_ends_the_job_or_is_set_aside(catalog: pm.Catalog, inbox: 
 
     assert _rows(catalog, "ods.t") == [(1,), (3,)]
     dead = catalog.table("ods.job__dead").scan().to_arrow().to_pylist()
-    assert [(row["position"], row["raw"]) for row in dead] == [("b.json", b'{"id": 2\n')]
+    assert [(row["position"], row["raw"]) for row in dead] == [("b.json", broken.encode())]
 
 
 def test_files_are_left_until_they_are_finished(catalog: pm.Catalog, inbox: Path) -> None:

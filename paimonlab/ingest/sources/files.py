@@ -58,7 +58,7 @@ After: TypeAlias = Literal["keep", "delete"] | os.PathLike[str]
 _POLL_SECONDS = 0.5
 _STORE_POLL_SECONDS = 5.0
 _UNFINISHED = (".tmp", ".part", ".partial", ".crdownload", ".inprogress", "._copying_")
-_RAW_BYTES = 64 << 10
+_RAW_BYTES = 1 << 20
 """How much of a broken file is kept."""
 _LARGE_BYTES = 64 << 20
 """A file of this size is committed in parts."""
