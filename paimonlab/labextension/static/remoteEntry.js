@@ -4551,7 +4551,7 @@ function drawn(item, largest, most, isNamed) {
   const shape = point ? mark(point.commitKind, 0, 0) : groupMark((group));
   const element = s("g", { class: "item", role: "option", "aria-selected": "false", "aria-label": sentence(item), transform: `translate(${x} ${y})` },
     s("title", {}, sentence(item)),
-    s("rect", { x: -half, y: -half, width: 2 * half, height: half + 48, visibility: "hidden", "pointer-events": "all" }), // between a mark and its names, too
+    s("rect", { x: -half, y: -half, width: 2 * half, height: half + 48, fill: "none", visibility: "hidden", "pointer-events": "all" }), // between a mark and its names, too
     s("circle", { class: "ring", r: 19 * Math.min(1, most) }),
     s("g", { class: "shape", transform: group ? "" : `scale(${size.toFixed(2)})` }, shape));
   if (isNamed) element.append(around(item.first === item.last ? item.last : `…${item.last}`, 31));
