@@ -151,7 +151,8 @@ export function entryDetails({ ask, explore, insert, insertCell, act, forget, me
     show(branch, again = false) {
       if (again && element.querySelector("form")) return;
       asked += 1;
-      element.replaceChildren(h("h3", {}, branch.entry.label), ...(KINDS[branch.entry.kind] ?? other)(branch));
+      const { kind, label } = branch.entry;
+      element.replaceChildren(h("h3", {}, kind === "snapshot" || kind === "tag" ? `${kind} ${label}` : label), ...(KINDS[branch.entry.kind] ?? other)(branch));
     },
     /** @param {HTMLElement} form */
     showForm: (form) => element.replaceChildren(form),

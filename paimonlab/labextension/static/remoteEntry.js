@@ -6158,7 +6158,8 @@ function entryDetails({ ask, explore, insert, insertCell, act, forget, menu, sto
         show(branch, again = false) {
       if (again && element.querySelector("form")) return;
       asked += 1;
-      element.replaceChildren(h("h3", {}, branch.entry.label), ...(KINDS[branch.entry.kind] ?? other)(branch));
+      const { kind, label } = branch.entry;
+      element.replaceChildren(h("h3", {}, kind === "snapshot" || kind === "tag" ? `${kind} ${label}` : label), ...(KINDS[branch.entry.kind] ?? other)(branch));
     },
         showForm: (form) => element.replaceChildren(form),
         showNothing: (why) => element.replaceChildren(h("p", { class: "jp-PaimonCatalog-detail" }, why)),
