@@ -14,7 +14,7 @@ from paimonlab.clock import now_millis
 from paimonlab.secrets import redacted
 from paimonlab.spec.byte_counts import bytes_text
 from paimonlab.spec.plurals import many
-from paimonlab.spec.snapshot import CommitKind, rows_said
+from paimonlab.spec.rows_said import rows_said
 from paimonlab.table import system
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _lines(table: Table, facts: Mapping[str, Any]) -> Iterator[str]:
 
 def _told(commit: Mapping[str, Any]) -> str:
     rows = commit["rows"]
-    changed = "" if rows is None else f", {rows_said(CommitKind(commit['kind']), rows)}"
+    changed = "" if rows is None else f", {rows_said(commit['kind'], rows)}"
     return (
         f"{_age(now_millis() - commit['time_millis'])}: {commit['kind'].lower()}{changed} "
         f"(snapshot {commit['snapshot_id']})"

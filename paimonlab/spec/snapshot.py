@@ -15,6 +15,7 @@ from paimonlab.errors import CorruptMetadataError
 from paimonlab.errors.habits import IsAttribute
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.decoding import ready
+from paimonlab.spec.rows_said import rows_said
 
 FIRST_SNAPSHOT_ID = 1
 CURRENT_VERSION = 3
@@ -99,7 +100,7 @@ class Snapshot(
         parts = [f"<{type(self).__name__} {self.id}: {self.commit_kind.value.lower()}"]
         added, total = self.delta_record_count, self.total_record_count
         if added is not None:
-            parts.append(rows_said(self.commit_kind, added))
+            parts.append(rows_said(self.commit_kind.value, added))
         if total is not None:
             parts.append(f"{total:,} in all")
         parts.append(_local_time(self.time_millis))
@@ -123,21 +124,6 @@ class Snapshot(
             return msgspec.json.decode(data, type=ready(cls))
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise CorruptMetadataError(path, str(error)) from error
-
-
-def rows_said(kind: CommitKind, added: int) -> str:
-    """Say how a commit changed the number of rows before merging.
-
-    Examples
-    --------
-    >>> rows_said(CommitKind.APPEND, 1000)
-    '+1,000 rows'
-    >>> rows_said(CommitKind.COMPACT, -1)  # nobody loses a row
-    '1 old version of rows merged away'
-    """
-    if kind is CommitKind.COMPACT and added < 0:
-        return f"{-added:,} old version{'s'[: added != -1]} of rows merged away"
-    return f"{added:+,} row{'s'[: abs(added) != 1]}"
 
 
 _FILE_NAME = "file_name"

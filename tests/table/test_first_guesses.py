@@ -184,8 +184,8 @@ def test_a_compaction_takes_nobodys_rows(sales: Any) -> None:
     sales.write(sales.scan().to_arrow())
     sales.compact(full=True)
 
-    assert "COMPACT, 2 old versions of rows merged away, 2 in all" in repr(sales.snapshot)
-    assert "APPEND, +2 rows" in repr(sales.snapshots[1])
+    assert "compact, 2 old versions of rows merged away, 2 in all" in repr(sales.snapshot)
+    assert "append, +2 rows" in repr(sales.snapshots[1])
 
 
 def test_tags_that_there_are_stand_in_the_error(sales: Any) -> None:

@@ -156,7 +156,8 @@ def _shown(request: CellRequest, shown: View, variables: dict[str, Any]) -> View
 def _compiled(request: CellRequest, variables: dict[str, Any]) -> tuple[str, Mapping[str, Any]]:
     """Return SQL and the values of its parameters, those that a template makes among them."""
     if not request.is_template:
-        for name in cell.templates.left_in_texts(request.text, variables):
+        may_have = "{{" in request.text  # others need not load what reads templates
+        for name in cell.templates.left_in_texts(request.text, variables) if may_have else ():
             print(  # noqa: T201 - the cell runs all the same
                 f"note: {{{{{name}}}}} stays as it is within quotes: write :{name} without them, "
                 "or %%paimon --jinja for a template",

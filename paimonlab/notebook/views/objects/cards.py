@@ -16,8 +16,9 @@ from paimonlab.notebook.display.numbers import count, signed, time_text
 from paimonlab.notebook.kernel.determinism import is_deterministic
 from paimonlab.secrets import redacted
 from paimonlab.spec.plurals import many
+from paimonlab.spec.rows_said import rows_said
 from paimonlab.spec.schema.table_schema import TableSchema
-from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot, rows_said
+from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.spec.types.text import format_type
 from paimonlab.table.inside import definition_of
 from paimonlab.table.table import Table
@@ -155,7 +156,7 @@ def _commit(snapshot: Snapshot, counted: str) -> str:
     parts = [
         "" if total is None else f"{total:,} {_rows(total)}{counted.removeprefix('rows')}",
         f"snapshot {snapshot.id}: {snapshot.commit_kind.value.lower()}",
-        "" if added is None else rows_said(snapshot.commit_kind, added),
+        "" if added is None else rows_said(snapshot.commit_kind.value, added),
         f"at {when} UTC" if when else "",
     ]
     return ", ".join(filter(None, parts))
