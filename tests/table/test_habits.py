@@ -346,7 +346,7 @@ def test_a_snapshot_counts_one_row_in_the_singular(table: pm.Table) -> None:
     two = table.write({"id": [2, 3]})
 
     assert re.search(r"append, \+1 row, 1 in all,", repr(one))
-    assert re.search(r"APPEND, \+2 rows, 3 in all,", repr(two))
+    assert re.search(r"append, \+2 rows, 3 in all,", repr(two))
 
 
 @pytest.mark.parametrize("name", ["table_name", "view_name", "alias"])
