@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from collections.abc import Iterable
 from typing import Any
 
 import hdfs_native
 
+from paimonlab.errors import StorageError
 from paimonlab.storage.hdfs.clients import Reader, Status
 from paimonlab.storage.hdfs.options import HdfsOptions
+
+_FIRST_ANSWER_SECONDS = 60.0
+"""How long the first answer of a name node is waited for."""
 
 
 class NativeClient:
@@ -20,6 +26,12 @@ class NativeClient:
         ``hdfs://namenode:8020``.
     options
         How it is reached.
+
+    Raises
+    ------
+    StorageError
+        If nothing answers. The library waits for ever where the name node wants Kerberos, and it
+        was not told so.
     """
 
     creates_at_once = True
@@ -32,6 +44,20 @@ class NativeClient:
             kerberos_principal=options.principal,
             kerberos_keytab=options.keytab,
         )
+        first = threading.Thread(target=self._ask, daemon=True)
+        first.start()
+        first.join(_FIRST_ANSWER_SECONDS)
+        if first.is_alive():
+            raise StorageError(
+                None,
+                f"no answer in {_FIRST_ANSWER_SECONDS:.0f} s; where it wants Kerberos, say so by "
+                "'hadoop.hadoop.security.authentication' = 'kerberos', or in a core-site.xml",
+                address,
+            )
+
+    def _ask(self) -> None:
+        with contextlib.suppress(Exception):  # whoever asks next is told
+            self._client.get_file_info("/")
 
     def read(self, path: str, /) -> Reader:
         """Open a file."""
