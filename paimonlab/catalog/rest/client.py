@@ -46,6 +46,7 @@ T = TypeVar("T")
 P = TypeVar("P", bound=Page)
 
 HEADER = "header."
+_NO_TLS = "WRONG_VERSION_NUMBER"
 _READ_TIMEOUT = "rest.client.read-timeout"
 _CONNECT_TIMEOUT = "rest.client.connection-timeout"
 TIMEOUTS = (_READ_TIMEOUT, _CONNECT_TIMEOUT)
@@ -439,7 +440,7 @@ def _pool(address: str, forks: int) -> urllib3.PoolManager:
 
 
 def _trouble(error: Exception) -> Trouble:
-    if "CERTIFICATE_VERIFY_FAILED" in str(error):
+    if any(one in str(error) for one in ("CERTIFICATE_VERIFY_FAILED", _NO_TLS)):
         return Trouble.UNTRUSTED
     if isinstance(error, ProxyError | NewConnectionError | ConnectTimeoutError):
         return Trouble.NOT_SENT
@@ -449,6 +450,8 @@ def _trouble(error: Exception) -> Trouble:
 def _plain(error: Exception) -> str:
     """Say what went wrong without the address of an object in memory."""
     text = str(error)
+    if _NO_TLS in text:
+        return "the server does not speak TLS: http://, not https://?"
     _, _, after = text.rpartition(">: ")
     return f"{type(error).__name__.removesuffix('Error')}: {after or text}"
 

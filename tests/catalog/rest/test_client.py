@@ -207,6 +207,16 @@ def test_a_server_that_is_not_there_is_looked_for_three_times() -> None:
     assert len(pauses) == 2
 
 
+def test_a_server_without_tls_is_asked_once_and_told(scripts: list[Script]) -> None:
+    plain = Script([CONFIG])
+    scripts.append(plain)
+    address = _options(plain)["uri"].replace("http://", "https://")
+    client = RestClient({**_options(plain), "uri": address})
+    client.sleep = lambda seconds: pytest.fail(f"slept {seconds} s")
+    with pytest.raises(CatalogServerError, match=r"does not speak TLS: http://, not https://\?$"):
+        assert client.options
+
+
 def test_no_attempt_begins_after_five_minutes(scripts: list[Script]) -> None:
     slow: Answer = (503, b"", {"Retry-After": "3600"})
     client, script, pauses = client_of(scripts, CONFIG, *[slow] * 6)
