@@ -13,8 +13,10 @@ from typing import Any, Protocol, TypeAlias
 
 import pyarrow as pa
 
+from paimonlab.catalog import foreign_stores
 from paimonlab.catalog.text_folders import TextFolder
 from paimonlab.errors import DataError, UnsupportedError
+from paimonlab.secrets import HIDDEN
 from paimonlab.spec.external_paths import folder_of, scheme_of
 from paimonlab.storage import FileIO
 
@@ -110,7 +112,7 @@ def _in_folder(place: str, io: FileIO | None) -> Any:
     if (folder / "_delta_log").is_dir():
         return open_delta(str(folder))
     metadata = folder / "metadata"
-    if place.endswith(_METADATA) or (metadata / "version-hint.text").is_file():
+    if place.endswith(_METADATA) or has_hint(place, None):
         return open_iceberg(place)
     if metadata.is_dir() and any(metadata.glob(f"*{_METADATA}")):
         raise UnsupportedError(
@@ -122,14 +124,32 @@ def _in_folder(place: str, io: FileIO | None) -> Any:
 
 
 def _in_store(place: str, io: FileIO | None) -> Any:
-    names = set() if io is None else set(io.within(place).list_names(place))
-    if place.endswith(_METADATA) or names & {"_delta_log", "metadata"}:
+    is_metadata = place.endswith(_METADATA)
+    if io is None:
+        names = set[str]()
+    else:
+        store = io.within(place.rpartition("/")[0] if is_metadata else place)
+        names = set() if is_metadata else set(store.list_names(place))
+    if is_metadata or names & {"_delta_log", "metadata"}:
+        access = None if io is None else foreign_stores.s3_access_of(io, place)
+        if access is not None and "_delta_log" in names:
+            return open_delta(place, io)
+        if access is not None and (is_metadata or has_hint(place, io)):
+            return open_iceberg(place, io)
         raise UnsupportedError(
             f"migrating the table at {place} by its name",
             "give the table that its own library opens with the keys of the store: "
             "deltalake.DeltaTable(…), or pyiceberg's catalog.load_table(…)",
         )
     return TextFolder(place, io=io)
+
+
+def has_hint(place: str, io: FileIO | None) -> bool:
+    """Whether the folder of an Iceberg table names its newest metadata."""
+    hint = f"{place.rstrip('/')}/metadata/version-hint.text"
+    if scheme_of(place) in ("", "file"):
+        return Path(folder_of(hint) if scheme_of(place) else hint).is_file()
+    return io is not None and foreign_stores.s3_access_of(io, place) is not None and io.exists(hint)
 
 
 class _IcebergTable:
@@ -253,8 +273,16 @@ def _rows_of_file(file: Any, schema: pa.Schema) -> pa.RecordBatchReader:
     return file.scanner(schema=schema).to_reader()
 
 
-def open_delta(folder: str) -> Any:
+def open_delta(folder: str, io: FileIO | None = None) -> Any:
     """Open the newest version of a Delta table.
+
+    Parameters
+    ----------
+    folder
+        Where it is.
+    io
+        The store of the warehouse: in S3 it is opened as this is. Elsewhere deltalake looks for
+        keys itself.
 
     Raises
     ------
@@ -268,19 +296,32 @@ def open_delta(folder: str) -> Any:
         from deltalake.exceptions import DeltaError  # noqa: PLC0415
     except ImportError as error:
         raise UnsupportedError("a Delta table", "it needs: pip install deltalake") from error
+    access = None if io is None else foreign_stores.s3_access_of(io, folder)
+    options = {} if access is None else foreign_stores.delta_options(access)
+    place = folder if access is None else foreign_stores.in_s3(folder)
     try:
-        return DeltaTable(folder)
-    except DeltaError as error:
-        raise DataError(f"{folder}: {error}") from error
+        return DeltaTable(place, storage_options=options or None)
+    except (DeltaError, OSError) as error:
+        raise DataError(_without(options, f"{folder}: {error}")) from None
 
 
-def open_iceberg(metadata: str) -> Any:
+def _without(options: Mapping[str, str], text: str) -> str:
+    """Return a text without the keys among options."""
+    for name, value in options.items():
+        if "key" in name or "token" in name:
+            text = text.replace(value, HIDDEN)
+    return text
+
+
+def open_iceberg(metadata: str, io: FileIO | None = None) -> Any:
     """Open an Iceberg table by its metadata.
 
     Parameters
     ----------
     metadata
         Its file ``….metadata.json``, or a folder whose ``metadata/version-hint.text`` names it.
+    io
+        As of `open_delta`.
 
     Raises
     ------
@@ -293,7 +334,10 @@ def open_iceberg(metadata: str) -> Any:
         from pyiceberg.table import StaticTable  # noqa: PLC0415 - as for Delta
     except ImportError as error:
         raise UnsupportedError("an Iceberg table", "it needs: pip install pyiceberg") from error
+    access = None if io is None else foreign_stores.s3_access_of(io, metadata)
+    properties = {} if access is None else foreign_stores.iceberg_properties(access)
+    place = metadata if access is None else foreign_stores.in_s3(metadata)
     try:
-        return StaticTable.from_metadata(metadata)
-    except Exception as error:  # errors of pyiceberg have no class of their own
-        raise DataError(f"{metadata}: {error}") from error
+        return StaticTable.from_metadata(place, properties)
+    except Exception as error:  # noqa: BLE001 - errors of pyiceberg have no class of their own
+        raise DataError(_without(properties, f"{metadata}: {error}")) from None

@@ -261,8 +261,8 @@ def _opener(
     if kind in _TEXTS:
         return lambda catalog: _texts(catalog, source, kind, chosen)
     if kind == "delta":
-        return lambda _: _delta(source)
-    return lambda _: _iceberg(source, iceberg_catalog)
+        return lambda catalog: _delta(catalog, source)
+    return lambda catalog: _iceberg(catalog, source, iceberg_catalog)
 
 
 def _texts(catalog: Catalog, source: str, kind: Kind, chosen: Mapping[str, Any]) -> Any:
@@ -277,29 +277,29 @@ def _texts(catalog: Catalog, source: str, kind: Kind, chosen: Mapping[str, Any])
     )
 
 
-def _delta(source: str) -> Any:
+def _delta(catalog: Catalog, source: str) -> Any:
     from paimonlab.catalog.foreign_tables import open_delta  # noqa: PLC0415 - loads readers
 
-    return open_delta(cli.opening.place_of(source))
+    return open_delta(cli.opening.place_of(source), catalog.file_io)
 
 
-def _iceberg(source: str, catalog: str | None) -> Any:
-    from paimonlab.catalog.foreign_tables import open_iceberg  # noqa: PLC0415 - as for Delta
+def _iceberg(catalog: Catalog, source: str, iceberg_catalog: str | None) -> Any:
+    from paimonlab.catalog.foreign_tables import has_hint, open_iceberg  # noqa: PLC0415 - as above
 
-    if catalog is None:
-        has_hint = Path(source, "metadata/version-hint.text").is_file()
-        if not _METADATA.fullmatch(source) and not has_hint:
+    if iceberg_catalog is None:
+        place = cli.opening.place_of(source)
+        if not _METADATA.fullmatch(source) and not has_hint(place, catalog.file_io):
             raise RefusedError(
                 f"{source}: which metadata is the newest only a catalog knows: give "
                 "--iceberg-catalog and the table's name, or the file *.metadata.json"
             )
-        return open_iceberg(cli.opening.place_of(source))
+        return open_iceberg(place, catalog.file_io)
     try:
         from pyiceberg.catalog import load_catalog  # noqa: PLC0415 - only who has such has it
     except ImportError as error:
         raise RefusedError("an Iceberg table needs: pip install pyiceberg") from error
     try:
-        return load_catalog(catalog).load_table(source)
+        return load_catalog(iceberg_catalog).load_table(source)
     except Exception as error:  # errors of pyiceberg have no class of their own
         raise RefusedError(f"{source}: {error}") from error
 

@@ -96,9 +96,9 @@ def _written_anew(
 
 def _source(call: Invocation, source_type: str, place: str) -> Any:
     if source_type == "delta":
-        return catalogs.foreign_tables.open_delta(place)
+        return catalogs.foreign_tables.open_delta(place, call.catalog.file_io)
     if source_type == "iceberg":
-        return catalogs.foreign_tables.open_iceberg(place)
+        return catalogs.foreign_tables.open_iceberg(place, call.catalog.file_io)
     return catalogs.text_folders.TextFolder(place, io=call.catalog.file_io, kind=source_type)
 
 
