@@ -42,7 +42,9 @@ def _interface(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
     yield f"export interface {name} {{"
     required = set(schema.get("required", ()))
     for key, inner in schema["properties"].items():
-        yield f"  {key}{'' if key in required else '?'}: {_type(inner)};"
+        # Only empty texts may be left out.
+        is_there = key in required or (isinstance(inner.get("default"), str) and inner["default"])
+        yield f"  {key}{'' if is_there else '?'}: {_type(inner)};"
     yield "}"
 
 

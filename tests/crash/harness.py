@@ -342,7 +342,9 @@ _OF_THE_TABLE = {"schema", "snapshot", "tag", "changelog"}
 def _named_by(table: Table) -> set[str]:
     """Return the names of all files that snapshots, tags and manifests of a branch name."""
     store, names = store_of(table), set[str]()
-    kept = [*store.snapshots.list(), *(tag.to_snapshot() for tag in table.tags.list().values())]
+    guards = [guard for _, guard in store.tags.guards()]  # of what was stopped; fsck tells of them
+    tags = [*table.tags.list().values(), *guards]
+    kept = [*store.snapshots.list(), *(tag.to_snapshot() for tag in tags)]
     for snapshot in kept:
         lists = [snapshot.base_manifest_list, snapshot.delta_manifest_list]
         if snapshot.changelog_manifest_list:

@@ -73,9 +73,15 @@ class Act:
 
 
 class Names:
-    """Names that are the same whenever the same is done, and never for what differs."""
+    """Names that are the same whenever the same is done, and never for what differs.
+
+    Those of two objects differ, too: this process remembers manifests by their names.
+    """
+
+    _made = itertools.count()
 
     def __init__(self) -> None:
+        self._first = next(self._made) << 40
         self._labels: dict[object, int] = {}
         self._counts: dict[int, Iterable[int]] = {}
         self._label = 0
@@ -83,7 +89,7 @@ class Names:
     def of(self, label: object) -> int:
         """Take a label; return the one before."""
         before = self._label
-        self._label = self._labels.setdefault(label, len(self._labels) + 1)
+        self._label = self._labels.setdefault(label, self._first + len(self._labels) + 1)
         self._counts[self._label] = itertools.count()
         return before
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -495,16 +495,18 @@ def test_a_tag_is_deleted_while_the_oldest_snapshot_expires(
 ) -> None:
     table.tags.create("t", snapshot=2)
     table.maintenance.expire_snapshots(retain_max=4)
-    real = SnapshotManager.those
+    real = SnapshotManager._those
     asked: list[int] = []
 
-    def those(manager: SnapshotManager, ids: Sequence[int]) -> Sequence[Snapshot]:
+    def those(
+        manager: SnapshotManager, ids: Sequence[int], read: Mapping[int, bytes]
+    ) -> Sequence[Snapshot]:
         if not asked:
             asked.extend(ids)
             table.maintenance.expire_snapshots(retain_max=2)
-        return real(manager, ids)
+        return real(manager, ids, read)
 
-    monkeypatch.setattr(SnapshotManager, "those", those)
+    monkeypatch.setattr(SnapshotManager, "_those", those)
     table.tags.delete("t")
     monkeypatch.undo()
 

@@ -31,6 +31,8 @@ _NAME = "a_harmless_name_of_a_column_that_is_long"
 _FILE = "data-0f8fad5b-d9cb-469f-a165-70867728950e-0.parquet"
 HARMLESS = ("harmless", "a harmless sentence " * 200, " leading", "", _NAME, _FILE, "two\nlines")
 """Long ones fold, long names break, ids are shortened, and some are put into quotes."""
+CAPTION = {("caption", ""), ("caption", "style")}
+"""Inside of a table that is as wide, else above it."""
 UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
 )
@@ -117,7 +119,7 @@ def test_a_hostile_text_makes_no_tag_and_no_attribute(name: str) -> None:
         found = parts(shown)
         check_texts(shown)
         for kind, pieces in found.items():
-            assert pieces <= allowed[kind], (kind, text)
+            assert pieces - CAPTION <= allowed[kind], (kind, text)
 
 
 def test_there_are_three_hundred_texts_of_all_kinds() -> None:

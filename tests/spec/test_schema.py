@@ -158,9 +158,8 @@ def test_a_default_must_be_a_value_of_its_column() -> None:
         make([DataField(9, "a", field.type, default_value="x")])
 
 
-def test_a_text_is_no_list_of_keys() -> None:
-    with pytest.raises(TypeError, match="primary_keys must be a list"):
-        Schema(COLUMNS, primary_keys="id")
+def test_a_text_is_one_key() -> None:
+    assert Schema(COLUMNS, primary_keys="id").primary_keys == ("id",)
 
 
 def test_options_are_texts_or_numbers() -> None:

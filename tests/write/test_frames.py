@@ -408,7 +408,7 @@ def test_a_frame_that_can_be_no_table_is_refused(catalog: Catalog, frame: Frame)
         (frame.rename(columns={"v": 1}), DataError, r"db\.f: .* index 1,"),
         (frame.set_axis(["id", "v", "v", "x"], axis=1), DataError, "'v' twice"),
         (frame.assign(v=None), SchemaError, "column 'v': no type of Paimon"),
-        (frame["v"], TypeError, "columns cannot be made of a Series"),
+        (frame["v"], TypeError, "a Series is one column"),
         ("id BIGINT", TypeError, "columns cannot be made of a str"),
         ([("id", "BIGINT")], TypeError, "columns cannot be made of a list"),
     ]:

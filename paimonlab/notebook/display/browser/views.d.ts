@@ -146,7 +146,7 @@ export interface Diff {
   partitionsRemoved: (string)[];
   partitionsRemovedCount: number;
   schema: (SchemaDifference)[];
-  rowsAre?: string;
+  rowsAre: string;
 }
 
 export interface DiffFile {
@@ -230,7 +230,7 @@ export interface FileMap {
   bins: (SizeBin)[];
   advice: (Advice)[];
   tiles: (Tile)[];
-  rowsAre?: string;
+  rowsAre: string;
 }
 
 export interface FilePartNode {
@@ -308,7 +308,7 @@ export interface Heatmap {
   bucketCount: number;
   newestMillis: number | null;
   skews: (Skew)[];
-  rowsAre?: string;
+  rowsAre: string;
 }
 
 export interface HeatmapColumn {
@@ -804,7 +804,7 @@ export interface TableHealth {
   level0Files: number;
   findings: (HealthFinding)[];
   lookedForOrphans?: boolean;
-  rowsAre?: string;
+  rowsAre: string;
   problem?: string;
 }
 
@@ -839,7 +839,7 @@ export interface Timeline {
   branchCount: number;
   otherTags: Record<string, number>;
   otherConsumers: Record<string, number>;
-  rowsAre?: string;
+  rowsAre: string;
 }
 
 export interface TimelineBranch {
@@ -939,7 +939,7 @@ export interface Watch {
   levels: (WatchedLevel)[];
   rowCount: number | null;
   newest?: WatchedRows | null;
-  rowsAre?: string;
+  rowsAre: string;
   note?: string;
 }
 
