@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import socket
 import threading
 from collections.abc import Iterable
 from typing import Any
+from urllib.parse import urlsplit
 
 import hdfs_native
 
@@ -48,6 +51,8 @@ class NativeClient:
         first.start()
         first.join(_FIRST_ANSWER_SECONDS)
         if first.is_alive():
+            if _refuses(address):
+                raise StorageError(errno.ECONNREFUSED, "nobody listens there", address)
             raise StorageError(
                 None,
                 f"no answer in {_FIRST_ANSWER_SECONDS:.0f} s; where it wants Kerberos, say so by "
@@ -87,6 +92,20 @@ class NativeClient:
     def get_file_info(self, path: str, /) -> Status:
         """Return what is known of a file or folder."""
         return self._client.get_file_info(path)
+
+
+def _refuses(address: str) -> bool:
+    """Whether nobody listens where the address of one name node says."""
+    place = urlsplit(address)
+    if place.hostname is None or place.port is None:
+        return False  # a service of several, whose addresses are in settings
+    try:
+        socket.create_connection((place.hostname, place.port), timeout=2).close()
+    except ConnectionRefusedError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 class _NativeWriter:
