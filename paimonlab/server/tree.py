@@ -14,7 +14,7 @@ from paimonlab.server.warehouses import Opened, opened
 from paimonlab.spec.identifier import MAIN_BRANCH
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.sql_text.call_text import quoted
-from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.data_types import DataField, with_nullable
 from paimonlab.spec.types.text import format_type
 from paimonlab.table.table import Table
 
@@ -157,8 +157,9 @@ def _columns(
 ) -> Entries:
     shown = []
     for field in fields[page]:
-        facts = [format_type(field.type)]
-        facts += ["primary key"] if field.name in primary_keys else []
+        is_key = field.name in primary_keys  # and so NOT NULL, which would take the room of that
+        facts = [format_type(with_nullable(field.type, nullable=True) if is_key else field.type)]
+        facts += ["primary key"] if is_key else []
         facts += ["partition"] if field.name in partition_keys else []
         facts += [field.description] if field.description else []
         shown.append(
@@ -193,9 +194,9 @@ def _tags(_warehouse: Opened, table: Table, page: slice) -> Entries:
 def _snapshot(kind: Literal["snapshot", "tag"], name: str, snapshot: Snapshot) -> Entry:
     version = name if kind == "snapshot" else "'" + name.replace("'", "''") + "'"
     parts = [f"snapshot {snapshot.id}"] if kind == "tag" else []
-    parts += [snapshot.commit_kind.value.lower()]
     added = snapshot.delta_record_count
     parts += [signed_many(added, "row")] if added else []
+    parts += [snapshot.commit_kind.value.lower()]
     return Entry(
         kind=kind,
         name=name,

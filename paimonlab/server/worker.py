@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Annotated, Any, TextIO
 
 import msgspec
 
@@ -25,6 +25,23 @@ from paimonlab.server.warehouses import OutsideError, warehouses
 ERROR_CHARACTERS = 2_000
 _PROGRESS_SECONDS = 0.2
 Asked = Callable[..., Any]
+
+
+class Given(msgspec.Struct, forbid_unknown_fields=True):
+    """What questions and actions may be given, and of which types."""
+
+    path: Annotated[list[str], msgspec.Meta(min_length=1)] | msgspec.UnsetType = msgspec.UNSET
+    added: list[str] = []
+    keys: list[str] = []
+    offset: int = 0
+    limit: int = 1
+    text: str = ""
+    kind: str = ""
+    at: str | None = None
+    action: str = ""
+    values: dict[str, str] = {}
+    state: str = ""
+
 
 QUESTIONS: Mapping[str, Asked] = {
     "warehouses": lambda root, added=(): {"warehouses": warehouses(root, tuple(added))},
@@ -53,6 +70,7 @@ def answer(root: Path, request: bytes | str, write: Callable[[Mapping[str, Any]]
     try:
         asked = msgspec.json.decode(request)
         name, values = asked["ask"], asked.get("with", {})
+        msgspec.convert(values, Given)
         if name == "do":
             reply = {"said": actions.do(root, **values, progress=_reporter(write))}
         elif name in QUESTIONS:

@@ -30,16 +30,16 @@ def test_entries_say_what_they_are(root: Path) -> None:
         *("columns", "snapshots", "tags", "branches", "partitions")
     ]
     assert shown(root, *ORDERS, "columns") == [
-        ("id", "BIGINT NOT NULL · primary key", "id"),
-        ("day", "STRING NOT NULL · primary key · partition", "day"),
+        ("id", "BIGINT · primary key", "id"),
+        ("day", "STRING · primary key · partition", "day"),
         ("buyer", "STRING", "buyer"),
     ]
     assert shown(root, *ORDERS, "snapshots") == [
-        ("2", "append · +3 rows", "VERSION AS OF 2"),
-        ("1", "append · +3 rows", "VERSION AS OF 1"),
+        ("2", "+3 rows · append", "VERSION AS OF 2"),
+        ("1", "+3 rows · append", "VERSION AS OF 1"),
     ]
     assert shown(root, *ORDERS, "tags") == [
-        ("first", "snapshot 1 · append · +3 rows", "VERSION AS OF 'first'")
+        ("first", "snapshot 1 · +3 rows · append", "VERSION AS OF 'first'")
     ]
     (partition, _, _), _ = shown(root, *ORDERS, "partitions")
     assert partition == "day=2026-01-01"
