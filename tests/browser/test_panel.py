@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from tests.browser.test_in_lab import SIZE, cell, write
 from tests.notebook.hostile import strings
 
 PATIENCE = 90_000
+AUDIT = (Path(__file__).parent / "audit.js").read_text(encoding="utf-8")
 HOSTILE = '<img src=x onerror="zqcanary=1">'
 
 
@@ -327,6 +329,64 @@ def test_a_table_is_tagged_and_rolled_back_to_its_tag(page: Page, warehouse: Pat
     assert table.snapshot is not None
     assert table.snapshot.id == 3
     expect(details(page)).to_contain_text("Snapshot 3, append", timeout=PATIENCE)
+
+
+def test_a_thousand_tables_are_walked_without_drawing_them_anew(
+    page: Page, warehouse: Path
+) -> None:
+    """Names with a common beginning differ by what is seen of them; refreshing keeps the place."""
+    database = warehouse / "many.db"
+    catalog = pl.connect(warehouse)
+    catalog.create_database("many")
+    catalog.create_table("many.orders_of_customers_by_region_0000", {"id": "INT"})
+    for number in range(1, 1_000):
+        folder = database / f"orders_of_customers_by_region_{number:04d}"
+        shutil.copytree(database / "orders_of_customers_by_region_0000", folder)
+    page.get_by_role("button", name="refresh").click()
+    item(page, "many").click(timeout=PATIENCE)
+    page.keyboard.press("ArrowRight")
+    page.get_by_role("button", name="show more").click(timeout=PATIENCE)
+    expect(item(page, "orders_of_customers_by_region_0200")).to_be_focused(timeout=PATIENCE)
+    for part in item(page, "orders_of_customers_by_region_0200").locator("span span").all():
+        assert part.evaluate("node => node.clientWidth > 20")
+    last = item(page, "orders_of_customers_by_region_0200").locator("span span").last
+    assert last.inner_text() == "_region_0200"
+    assert last.evaluate("node => node.scrollWidth <= node.clientWidth")
+
+    tree = page.get_by_role("tree")
+    drawn = tree.evaluate("node => (node.made = [...node.children]).length")
+    for _ in range(3):
+        page.keyboard.press("ArrowDown")
+    expect(item(page, "orders_of_customers_by_region_0203")).to_be_focused()
+    assert drawn > 1_000
+    assert tree.evaluate("node => node.made.every((line, at) => line === node.children[at])")
+
+    page.get_by_role("button", name="refresh").click()
+    expect(page.locator(".jp-PaimonCatalog-line[aria-busy]")).to_have_count(0)
+    page.wait_for_timeout(500)
+    expect(item(page, "orders_of_customers_by_region_0999")).to_have_count(1)
+    expect(item(page, "orders_of_customers_by_region_0203")).to_be_in_viewport()
+    item(page, "many").locator(".jp-PaimonCatalog-fold").click()
+
+
+def test_the_panel_holds_to_what_views_hold_to(page: Page) -> None:
+    """Names, roles, contrast, edges; also with forced colours, in a form and when narrow."""
+    panel = page.locator(".jp-PaimonCatalog")
+    item(page, "columns").locator(".jp-PaimonCatalog-fold").click()
+    item(page, "orders").click()
+    expect(details(page)).to_contain_text("health", timeout=PATIENCE)
+    assert panel.evaluate(AUDIT) == []
+    page.emulate_media(forced_colors="active")
+    assert panel.evaluate(AUDIT) == [], "with forced colours"
+    page.emulate_media(forced_colors="none")
+    panel.evaluate("node => node.style.setProperty('max-width', '180px')")
+    assert panel.evaluate(AUDIT) == [], "180 px"
+    details(page).get_by_role("button", name="Tag …").click()
+    assert panel.evaluate(AUDIT) == [], "a form"
+    page.keyboard.press("Escape")
+    item(page, "id").hover(timeout=PATIENCE)
+    assert panel.evaluate(AUDIT) == [], "the line under the mouse"
+    panel.evaluate("node => node.style.removeProperty('max-width')")
 
 
 def test_texts_can_be_told_from_their_background_in_both_themes_and_three_widths(

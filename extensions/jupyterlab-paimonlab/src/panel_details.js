@@ -6,6 +6,7 @@ import { ago, h, moment } from "../../../paimonlab/notebook/display/browser/part
 /** @typedef {import("./panel_tree.js").Branch} Branch */
 
 export const EXPLORERS = ["timeline", "log", "schemas", "manifests", "heatmap", "files", "lsm", "compaction", "simulator", "changes", "diff", "travel", "profile", "health", "fsck"];
+const CALM_MILLIS = 250;
 const SIGNS = /** @type {Record<string, string>} */ ({ ok: "✔ nothing to improve", info: "ℹ good to know", warning: "▲ could be better", error: "✖ needs attention" });
 
 /**
@@ -16,6 +17,13 @@ const SIGNS = /** @type {Record<string, string>} */ ({ ok: "✔ nothing to impro
 export function entryDetails({ ask, explore, insert, insertCell, act, forget, menu, stopJob }) {
   const element = h("section", { class: "jp-PaimonCatalog-details", "aria-label": "details" });
   let asked = 0;
+  let shownAt = -Infinity;
+  /** End at once, or when the tree is no longer being walked through: each table that is passed by would be read. */
+  const calm = () => {
+    const wait = performance.now() - shownAt < CALM_MILLIS ? CALM_MILLIS : 0;
+    shownAt = performance.now();
+    return new Promise((resolve) => setTimeout(resolve, wait));
+  };
   /** @param {string} label @param {() => void} onclick @param {string} [title] */
   const button = (label, onclick, title) => h("button", { type: "button", onclick, title }, label);
   /** A button whose text can be dragged into a cell as well. @param {string} label @param {string} text @param {(text: string) => void} put */
@@ -51,13 +59,14 @@ export function entryDetails({ ask, explore, insert, insertCell, act, forget, me
     const about = h("div", {});
     const number = (asked += 1);
     const isShown = () => number === asked;
-    ask("details", { path }).then((said) => {
+    const begun = calm();
+    begun.then(() => isShown() && ask("details", { path })).then((said) => {
       if (!isShown()) return;
       headline.replaceChildren(said.headline + (said.timeMillis === null ? "" : `, ${ago(said.timeMillis)}`));
       headline.title = moment(said.timeMillis);
       about.replaceChildren(list(said.facts));
     }).catch((reason) => isShown() && headline.replaceChildren(h("span", { class: "jp-mod-problem", role: "alert" }, reason.message)));
-    ask("state", { path }).then((said) => {
+    begun.then(() => isShown() && ask("state", { path })).then((said) => {
       if (!isShown()) return;
       const findings = said.findings.map((/** @type {any} */ { severity, message, where }) => h("li", { "data-severity": severity }, message, where && ` (${where})`));
       size.replaceChildren(list([...said.facts, ["health", said.problem || SIGNS[said.worst]]]), findings.length ? h("ul", {}, ...findings) : "");

@@ -5766,19 +5766,41 @@ function panelServer(ServerConnection) {
 const PAGE = 200;
 const LARGEST_PAGE = 1000;
 
+const LETTERS_CUT_INSIDE = 22;
+const LETTERS_KEPT = 12;
+const LEFT_TO_RIGHT = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Han}\d _.,:;/=$#@~+-]+$/u;
+
+const SHORT_UNITS = ({ second: " s", minute: " min", hour: " h", day: " d" });
+
 const keyOf = (path) => JSON.stringify(path);
+
+function halves(name) {
+  if (name.length < LETTERS_CUT_INSIDE || !LEFT_TO_RIGHT.test(name)) return [name];
+  const letters = [...name];
+  const part = /[_.\-/=](?=[^_.\-/=])/;
+  let at = letters.length - LETTERS_KEPT;
+  for (let earlier = at; earlier > letters.length - LETTERS_KEPT - 5; earlier -= 1) {
+    if (!part.test(letters.slice(earlier, earlier + 2).join(""))) continue;
+    at = earlier;
+    break;
+  }
+  return [h("span", {}, letters.slice(0, at).join("")), h("span", {}, letters.slice(at).join(""))];
+}
 
 function catalogTree({ fetch, choose, open, menu, changed }) {
   const element = h("div", { class: "jp-PaimonCatalog-tree", role: "tree", "aria-label": "catalogs" });
     let roots = [];
     let opened = new Set();
   let chosen = "";
+  let isRestored = false;
   let typed = "";
   let typedAt = 0;
+    let drawn = new Map();
+    let stop;
 
     const branchOf = (entry, above) => {
     const path = [...above, entry.name];
-    return { entry, path, isOpen: false, below: null, total: 0, problem: "", isLoading: false };
+    return { entry, path, key: keyOf(path), isOpen: false, below: null, total: 0, problem: "", isLoading: false, line: null };
   };
     const load = async (branch, limit = PAGE) => {
     const known = branch.below ?? [];
@@ -5795,19 +5817,51 @@ function catalogTree({ fetch, choose, open, menu, changed }) {
     }
     branch.isLoading = false;
     draw();
-    const waiting = branch.below.slice(known.length).filter((one) => one.entry.hasChildren && opened.has(keyOf(one.path)));
+    const waiting = branch.below.slice(known.length).filter((one) => one.entry.hasChildren && opened.has(one.key));
     await Promise.all(waiting.map(expand));
+  };
+    const after = (branch, before) => {
+    if (before?.isOpen && branch.entry.hasChildren) Object.assign(branch, { isOpen: true, below: before.below, total: before.total });
+    return branch;
+  };
+    const again = async (branches) => {
+    await Promise.all(branches.filter(({ entry }) => entry.hasChildren).map(async (branch) => {
+      if (branch.isOpen && branch.below !== null) await reload(branch);
+      else if (opened.has(branch.key)) await expand(branch);
+    }));
+  };
+    const reload = async (branch) => {
+    const before = new Map((branch.below ?? []).map((one) => [one.key, one]));
+        const below = [];
+    try {
+      for (;;) {
+        const page = await fetch(branch.path, below.length, Math.min(Math.max(before.size - below.length, PAGE), LARGEST_PAGE));
+        below.push(...page.entries.map((entry) => branchOf(entry, branch.path)));
+        branch.total = page.entries.length ? page.total : below.length;
+        if (!page.entries.length || below.length >= Math.min(before.size, page.total)) break;
+      }
+      branch.problem = "";
+    } catch (reason) {
+      branch.problem = String((reason).message);
+    }
+    branch.below = below.map((one) => after(one, before.get(one.key)));
+    draw();
+    await again(branch.below);
   };
     const expand = async (branch) => {
     if (!branch.entry.hasChildren) return;
     branch.isOpen = true;
-    opened.add(keyOf(branch.path));
+    opened.add(branch.key);
     if (branch.below === null) await load(branch);
     else draw();
   };
+    const reach = async () => {
+    const above = [...drawn.values()].find((branch) => branch.isOpen && chosen.startsWith(`${branch.key.slice(0, -1)},`) && chosen === keyOf([...branch.path, JSON.parse(chosen).at(-1)]));
+    while (above?.below && !drawn.has(chosen) && above.below.length < above.total && !above.problem) await load(above, LARGEST_PAGE);
+  };
     const collapse = (branch) => {
     branch.isOpen = false;
-    opened.delete(keyOf(branch.path));
+    opened.delete(branch.key);
     draw();
   };
     const shown = () => {
@@ -5819,30 +5873,53 @@ function catalogTree({ fetch, choose, open, menu, changed }) {
     roots.forEach(visit);
     return lines;
   };
-    const pick = (branch, focus = true) => {
-    chosen = keyOf(branch.path);
-    draw();
-    if (focus) lineOf(branch)?.focus();
+    const pick = (branch) => {
+    const before = [drawn.get(chosen), stop];
+    chosen = branch.key;
+    stop = branch;
+    for (const one of [...before, branch]) if (one?.line) mark(one, one.line);
+    branch.line?.focus();
     choose(branch);
     changed();
   };
-    const lineOf = (branch) => ([...element.children]).find((line) => line.dataset.key === keyOf(branch.path));
 
-  const draw = () => {
+    const draw = () => {
     const focused = element.contains(document.activeElement) ? (document.activeElement).dataset.key : null;
     const lines = shown();
-    const stop = lines.find((branch) => keyOf(branch.path) === chosen) ?? lines[0];
-    element.replaceChildren(...lines.flatMap((branch) => [line(branch, branch === stop), ...notes(branch)]));
-    const now = lines.find((branch) => keyOf(branch.path) === focused) ?? stop;
-    if (focused !== null && now) lineOf(now)?.focus();
+    drawn = new Map(lines.map((branch) => [branch.key, branch]));
+    stop = drawn.get(chosen) ?? lines[0];
+    const wanted = lines.flatMap((branch) => [line(branch), ...notes(branch)]);
+    const kept = new Set(wanted);
+    for (const one of [...element.children]) if (!kept.has((one))) one.remove();
+    let at = element.firstElementChild;
+    for (const one of wanted) {
+      if (one === at) at = at.nextElementSibling;
+      else element.insertBefore(one, at);
+    }
+    const now = drawn.get(focused ?? "") ?? stop;
+    if (focused !== null && now?.line !== document.activeElement) now?.line?.focus();
   };
-    const line = (branch, isStop) => {
-    const { entry, path, isOpen } = branch;
-    const key = keyOf(path);
-    const detail = [entry.detail, entry.timeMillis === null ? "" : ago(entry.timeMillis)].filter(Boolean).join(" · ");
-    const made = h("div", {
-      role: "treeitem", class: "jp-PaimonCatalog-line", "data-key": key, "data-kind": entry.kind, tabindex: isStop ? "0" : "-1", title: `${entry.label}${detail && `\n${detail}`}`,
-      "aria-level": path.length, "aria-selected": String(key === chosen), "aria-expanded": entry.hasChildren ? String(isOpen) : null, "aria-busy": branch.isLoading || null,
+    const mark = (branch, made) => {
+    const { entry, key, isOpen, isLoading } = branch;
+    made.tabIndex = branch === stop ? 0 : -1;
+    made.setAttribute("aria-selected", String(key === chosen));
+    if (entry.hasChildren) made.setAttribute("aria-expanded", String(isOpen));
+    if (isLoading) made.setAttribute("aria-busy", "true");
+    else made.removeAttribute("aria-busy");
+    const fold = entry.hasChildren ? (isOpen ? "▾" : "▸") : "";
+    if (made.firstElementChild && made.firstElementChild.textContent !== fold) made.firstElementChild.textContent = fold;
+  };
+    const line = (branch) => {
+    const made = (branch.line ??= newLine(branch));
+    mark(branch, made);
+    return made;
+  };
+    const newLine = (branch) => {
+    const { entry, path, key } = branch;
+    const detail = [entry.timeMillis === null ? "" : ago(entry.timeMillis).replace(/ (minute|hour|day|second)s?/, (_, unit) => SHORT_UNITS[unit]), entry.detail].filter(Boolean).join(" · ");
+    return h("div", {
+      role: "treeitem", class: "jp-PaimonCatalog-line", "data-key": key, "data-kind": entry.kind, title: `${entry.label}${detail && `\n${detail}`}`,
+      "aria-level": path.length, "aria-label": [entry.label, detail].filter(Boolean).join(", "),
       style: `padding-left:${8 + 14 * (path.length - 1)}px`, draggable: entry.insert ? "true" : null,
       onclick: () => pick(branch),
       oncontextmenu: (event) => {
@@ -5857,12 +5934,11 @@ function catalogTree({ fetch, choose, open, menu, changed }) {
       h("span", { class: "jp-PaimonCatalog-fold", "aria-hidden": "true", onclick: (event) => {
         if (!entry.hasChildren) return;
         event.stopPropagation();
-        isOpen ? collapse(branch) : expand(branch).then(changed);
+        branch.isOpen ? collapse(branch) : expand(branch).then(changed);
         changed();
-      } }, entry.hasChildren ? (isOpen ? "▾" : "▸") : ""),
-      h("span", { class: "jp-PaimonCatalog-name" }, entry.label),
+      } }),
+      h("span", { class: "jp-PaimonCatalog-name" }, ...halves(entry.label)),
       detail && h("span", { class: "jp-PaimonCatalog-detail" }, detail));
-    return made;
   };
     const notes = (branch) => {
     if (!branch.isOpen) return [];
@@ -5873,18 +5949,25 @@ function catalogTree({ fetch, choose, open, menu, changed }) {
     if (!below?.length) return [h("div", { class: "jp-PaimonCatalog-note", style }, "nothing is here yet")];
     if (below.length >= total) return [];
     const left = (total - below.length).toLocaleString("en-US");
-    return [h("div", { class: "jp-PaimonCatalog-note", style }, h("button", { type: "button", onclick: () => load(branch, LARGEST_PAGE) }, `show more (${left} left)`))];
+    return [h("div", { class: "jp-PaimonCatalog-note", style }, h("button", { type: "button", onclick: async () => {
+      await load(branch, LARGEST_PAGE);
+      const next = branch.below?.[below.length];
+      if (next) pick(next);
+    } }, `show more (${left} left)`))];
   };
 
   element.addEventListener("keydown", (event) => {
     const line = (event.target).closest("[role=treeitem]");
     if (!(line instanceof HTMLElement) || event.ctrlKey || event.metaKey || event.altKey) return;
     const lines = shown();
-    const at = lines.findIndex((branch) => keyOf(branch.path) === line.dataset.key);
+    const at = lines.findIndex((branch) => branch.key === line.dataset.key);
     const branch = lines[at];
     if (!branch) return;
     const go = (place) => lines[place] && pick(lines[place]);
-    const above = () => lines.findIndex((one) => keyOf(one.path) === keyOf(branch.path.slice(0, -1)));
+    const above = () => {
+      const key = keyOf(branch.path.slice(0, -1));
+      return lines.findIndex((one) => one.key === key);
+    };
     const keys = ({
       ArrowDown: () => go(at + 1),
       ArrowUp: () => go(at - 1),
@@ -5899,7 +5982,7 @@ function catalogTree({ fetch, choose, open, menu, changed }) {
     });
     if (event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey)) {
       pick(branch);
-      const { left, bottom } = (lineOf(branch) ?? line).getBoundingClientRect();
+      const { left, bottom } = (branch.line ?? line).getBoundingClientRect();
       menu(branch, left + 8 + 14 * branch.path.length, bottom);
     } else if (Object.hasOwn(keys, event.key)) keys[event.key]();
     else if (event.key.length === 1) {
@@ -5917,29 +6000,33 @@ function catalogTree({ fetch, choose, open, menu, changed }) {
   return {
     element,
         async show(entries) {
-      roots = entries.map((entry) => branchOf(entry, []));
+      const before = new Map(roots.map((one) => [one.key, one]));
+      roots = entries.map((entry) => branchOf(entry, [])).map((one) => after(one, before.get(one.key)));
       draw();
-      await Promise.all(roots.filter(({ entry, path }) => entry.hasChildren && opened.has(keyOf(path))).map(expand));
-      const now = shown().find((branch) => keyOf(branch.path) === chosen);
+      await again(roots);
+      if (isRestored) await reach();
+      isRestored = false;
+      const now = drawn.get(chosen);
       if (now) choose(now, true);
     },
         async renew(path) {
-      const branch = shown().find((one) => keyOf(one.path) === keyOf(path));
+      const key = keyOf(path);
+      const branch = drawn.get(key);
       if (!branch) return;
-      branch.below = null;
-      if (branch.isOpen) await load(branch);
-      const now = shown().find((one) => keyOf(one.path) === chosen);
-      if (now && chosen.startsWith(keyOf(path).slice(0, -1))) choose(now, true);
+      if (branch.isOpen) await reload(branch);
+      else branch.below = null;
+      const now = drawn.get(chosen);
+      if (now && chosen.startsWith(key.slice(0, -1))) choose(now, true);
     },
         async reveal(path) {
       let level = roots;
       for (let depth = 1; depth <= path.length; depth += 1) {
         const key = keyOf(path.slice(0, depth));
-        const above = depth > 1 ? shown().find((branch) => keyOf(branch.path) === keyOf(path.slice(0, depth - 1))) : null;
-        let found = level.find((branch) => keyOf(branch.path) === key);
+        const above = depth > 1 ? drawn.get(keyOf(path.slice(0, depth - 1))) : null;
+        let found = level.find((branch) => branch.key === key);
         while (!found && above && above.below && above.below.length < above.total && !above.problem) {
           await load(above, LARGEST_PAGE);
-          found = above.below.find((branch) => keyOf(branch.path) === key);
+          found = above.below.find((branch) => branch.key === key);
         }
         if (!found) return;
         if (depth === path.length) pick(found);
@@ -5954,6 +6041,7 @@ function catalogTree({ fetch, choose, open, menu, changed }) {
       const isText = (one) => typeof one === "string";
       opened = new Set(Array.isArray(state?.opened) ? state.opened.filter(isText) : []);
       chosen = isText(state?.chosen) ? state.chosen : "";
+      isRestored = true;
     },
   };
 }
@@ -6033,11 +6121,18 @@ function actionForm(action, { about, values = {}, plan, begin, close }) {
 
 
 const EXPLORERS = ["timeline", "log", "schemas", "manifests", "heatmap", "files", "lsm", "compaction", "simulator", "changes", "diff", "travel", "profile", "health", "fsck"];
+const CALM_MILLIS = 250;
 const SIGNS = ({ ok: "✔ nothing to improve", info: "ℹ good to know", warning: "▲ could be better", error: "✖ needs attention" });
 
 function entryDetails({ ask, explore, insert, insertCell, act, forget, menu, stopJob }) {
   const element = h("section", { class: "jp-PaimonCatalog-details", "aria-label": "details" });
   let asked = 0;
+  let shownAt = -Infinity;
+    const calm = () => {
+    const wait = performance.now() - shownAt < CALM_MILLIS ? CALM_MILLIS : 0;
+    shownAt = performance.now();
+    return new Promise((resolve) => setTimeout(resolve, wait));
+  };
     const button = (label, onclick, title) => h("button", { type: "button", onclick, title }, label);
     const inserting = (label, text, put) => h("button", {
     type: "button", onclick: () => put(text), title: `${text}\nA click puts it into the cell; it can be dragged there, too`, draggable: "true",
@@ -6066,13 +6161,14 @@ function entryDetails({ ask, explore, insert, insertCell, act, forget, menu, sto
     const about = h("div", {});
     const number = (asked += 1);
     const isShown = () => number === asked;
-    ask("details", { path }).then((said) => {
+    const begun = calm();
+    begun.then(() => isShown() && ask("details", { path })).then((said) => {
       if (!isShown()) return;
       headline.replaceChildren(said.headline + (said.timeMillis === null ? "" : `, ${ago(said.timeMillis)}`));
       headline.title = moment(said.timeMillis);
       about.replaceChildren(list(said.facts));
     }).catch((reason) => isShown() && headline.replaceChildren(h("span", { class: "jp-mod-problem", role: "alert" }, reason.message)));
-    ask("state", { path }).then((said) => {
+    begun.then(() => isShown() && ask("state", { path })).then((said) => {
       if (!isShown()) return;
       const findings = said.findings.map(({ severity, message, where }) => h("li", { "data-severity": severity }, message, where && ` (${where})`));
       size.replaceChildren(list([...said.facts, ["health", said.problem || SIGNS[said.worst]]]), findings.length ? h("ul", {}, ...findings) : "");
@@ -6168,7 +6264,7 @@ function entryDetails({ ask, explore, insert, insertCell, act, forget, menu, sto
 
 
 const PANEL_STYLE = `
-.jp-PaimonCatalog { display: flex; flex-direction: column; min-width: 240px; color: var(--jp-ui-font-color1); background: var(--jp-layout-color1);
+.jp-PaimonCatalog { display: flex; flex-direction: column; min-width: 180px; color: var(--jp-ui-font-color1); background: var(--jp-layout-color1);
   font: var(--jp-ui-font-size1, 13px)/1.45 var(--jp-ui-font-family, sans-serif); font-variant-numeric: tabular-nums; }
 .jp-PaimonCatalog :is(h3, p, ul, dl, pre) { margin: 4px 0; } .jp-PaimonCatalog h3 { font-size: 13px; font-weight: 600; overflow-wrap: anywhere; unicode-bidi: isolate; }
 .jp-PaimonCatalog-bar { display: flex; gap: 4px; padding: 8px; border-bottom: 1px solid var(--jp-border-color2); }
@@ -6176,16 +6272,19 @@ const PANEL_STYLE = `
 .jp-PaimonCatalog :is(button, input, select, textarea) { font: inherit; color: inherit; background: var(--jp-layout-color1); border: 1px solid var(--jp-border-color1); border-radius: 4px; padding: 1px 8px; box-sizing: border-box; }
 .jp-PaimonCatalog button { cursor: pointer; } .jp-PaimonCatalog button:hover { background: var(--jp-layout-color2); }
 .jp-PaimonCatalog button.jp-mod-do { border-color: var(--jp-brand-color1); font-weight: 600; } .jp-PaimonCatalog button.jp-mod-danger { border-color: var(--jp-error-color1); font-weight: 600; }
-.jp-PaimonCatalog ::placeholder { color: inherit; opacity: 0.75; }
+.jp-PaimonCatalog ::placeholder { color: var(--jp-ui-font-color2); opacity: 1; }
 .jp-PaimonCatalog :focus-visible { outline: 2px solid var(--jp-brand-color1); outline-offset: -2px; }
 .jp-PaimonCatalog-tree, .jp-PaimonCatalog-hits { flex: 1 1 55%; min-height: 80px; overflow: auto; padding: 4px 0; }
-.jp-PaimonCatalog-line { display: flex; overflow: hidden; align-items: baseline; gap: 4px; height: 24px; line-height: 24px; padding-right: 8px; white-space: nowrap; cursor: default; }
+.jp-PaimonCatalog-line { content-visibility: auto; display: flex; overflow: hidden; align-items: baseline; gap: 4px; height: 24px; line-height: 24px; padding-right: 8px; white-space: nowrap; cursor: default; }
 .jp-PaimonCatalog-line:hover { background: var(--jp-layout-color2); } .jp-PaimonCatalog-line[aria-selected=true] { background: color-mix(in srgb, var(--jp-brand-color1) 18%, var(--jp-layout-color1)); }
 .jp-PaimonCatalog-fold { flex: 0 0 14px; text-align: center; cursor: pointer; } .jp-PaimonCatalog-line .jp-PaimonCatalog-name { flex: 0 0 auto; max-width: 72%; overflow: hidden; text-overflow: ellipsis; unicode-bidi: isolate; }
 .jp-PaimonCatalog-line .jp-PaimonCatalog-name:last-child { flex: 0 1 auto; max-width: none; }
+.jp-PaimonCatalog-line .jp-PaimonCatalog-name:has(span) { display: flex; } .jp-PaimonCatalog-line .jp-PaimonCatalog-name span { overflow: hidden; white-space: pre; }
+.jp-PaimonCatalog-name span:first-child { flex: 0 100000 auto; min-width: 2em; text-overflow: ellipsis; } .jp-PaimonCatalog-name span + span { flex: 0 1 auto; min-width: 0; }
 .jp-PaimonCatalog-line[data-kind=table] .jp-PaimonCatalog-name { font-weight: 600; }
 .jp-PaimonCatalog-detail, .jp-PaimonCatalog-note, .jp-PaimonCatalog dt { color: var(--jp-ui-font-color2); font-size: 11px; }
 .jp-PaimonCatalog-line .jp-PaimonCatalog-detail { flex: 1 1 0; min-width: 0; overflow: hidden; text-overflow: ellipsis; unicode-bidi: isolate; }
+.jp-PaimonCatalog-line:is(:hover, [aria-selected=true]) .jp-PaimonCatalog-detail { color: inherit; }
 .jp-PaimonCatalog-note:not(:empty) { padding: 4px 8px; } .jp-PaimonCatalog-note { overflow-wrap: anywhere; }
 .jp-PaimonCatalog .jp-mod-problem { color: var(--jp-ui-font-color1); border-left: 3px solid var(--jp-error-color1); padding-left: 8px; overflow-wrap: anywhere; }
 .jp-PaimonCatalog-details, .jp-PaimonCatalog-jobs { overflow: auto; padding: 8px; border-top: 1px solid var(--jp-border-color2); } .jp-PaimonCatalog-details { flex: 1 1 45%; min-height: 80px; }
