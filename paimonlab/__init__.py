@@ -27,6 +27,8 @@ if _IS_READ_BY_MYPY:
     from paimonlab.catalog.catalog import Catalog
     from paimonlab.catalog.connecting import connect
 if TYPE_CHECKING:
+    from types import FrameType
+
     from IPython.core.interactiveshell import InteractiveShell
 
     from paimonlab.ingest.sources.files import files
@@ -149,7 +151,18 @@ def __getattr__(name: str) -> Any:
         return _attribute(name)
     except AttributeError:
         said = errors.habits.no_attribute(__name__, name, errors.habits.PACKAGE, __all__)
+        if _is_imported(sys._getframe(1)):  # noqa: SLF001
+            raise ImportError(said, name=__name__) from None
         raise AttributeError(said, name=name) from None
+
+
+def _is_imported(frame: FrameType) -> bool:
+    """Tell whether it is ``from paimonlab import …``.
+
+    That makes a bare "cannot import name" of an AttributeError.
+    """
+    opcodes: dict[str, int] = importlib.import_module("opcode").opmap
+    return frame.f_code.co_code[frame.f_lasti] == opcodes["IMPORT_FROM"]
 
 
 def _show_error(*given: Any, **named: Any) -> None:

@@ -28,6 +28,8 @@ _STATEMENTS = frozenset(
     | {"merge", "optimize", "select", "show", "truncate", "update", "vacuum", "with"}
 )
 """How SQL begins."""
+_OF_SQL = frozenset({"-c", "-e", "-q", "-s", "--command", "--execute", "--query", "--sql"})
+"""Options with which other programs take SQL."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
@@ -46,11 +48,26 @@ def is_place(text: str) -> bool:
     return "/" in text or Path(text).is_dir()
 
 
+def _is_sql(text: str) -> bool:
+    return " " in text and text.partition(" ")[0].lower() in _STATEMENTS
+
+
 class Command(click.Command):
     """A command whose help has examples, and which knows the configured warehouse."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the configured warehouse where none is given."""
+        """Put the configured warehouse where none is given; know options of other tools."""
+        try:
+            return self._parsed(ctx, args)
+        except click.NoSuchOption as error:
+            meant = habits.SHELL_OPTIONS.get(error.option_name)
+            own = {option for one in self.params for option in one.opts}
+            if meant is None or (meant.startswith("-") and meant.split()[0] not in own):
+                raise
+            said = f"there is no option {error.option_name}. It is {meant}"
+            raise click.UsageError(said, ctx=error.ctx) from error
+
+    def _parsed(self, ctx: click.Context, args: list[str]) -> list[str]:
         if ctx.resilient_parsing and args and args[-1].startswith("-"):
             args = args[:-1]  # while its value is typed; click would tell nothing of the others
         not_a_place = None
@@ -117,6 +134,18 @@ class Commands(click.Group):
         for command in commands:
             self.add_command(command)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Say how SQL is run to whom gives it as to other programs."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if error.option_name not in _OF_SQL:
+                raise
+            said = (
+                f"there is no option {error.option_name}. SQL is run by: paimonlab sql 'SELECT …'"
+            )
+            raise click.UsageError(said, ctx=error.ctx) from error
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command that was asked for."""
         try:
@@ -131,10 +160,13 @@ class Commands(click.Group):
         first = args[0]
         if first in self.commands:
             return super().resolve_command(ctx, args)
-        if first.partition(" ")[0].lower() in _STATEMENTS and " " in first:
+        if _is_sql(first):
             ctx.fail(f"SQL is run by: paimonlab sql {shlex.quote(first)}")
         if is_place(first):
             names = [text for text in args[1:] if not text.startswith("-")]
+            if names and _is_sql(names[0]):
+                place = shlex.quote(first)
+                ctx.fail(f"SQL is run by: paimonlab sql {place} {shlex.quote(names[0])}")
             args = ["describe" if names else "tables", *args]
         elif "." in first:
             args = ["describe", *args]

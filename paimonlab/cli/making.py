@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -70,6 +71,9 @@ def create(
     Columns are names with types as in SQL: 'id BIGINT NOT NULL'.
     """
     if "." not in name:
+        if name.lower() in ("table", "database") and columns:
+            rest = " ".join(shlex.quote(one) for one in columns)
+            raise click.UsageError(f"create takes the name at once: paimonlab create {rest}")
         if columns or like or primary_key or partition_by or options or comment:
             raise click.UsageError(f"{name} is a database; a table is DB.TABLE")
         with refused():

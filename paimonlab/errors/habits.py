@@ -35,38 +35,67 @@ def no_attribute(
     return f"{said}; {otherwise}" if otherwise else said
 
 
-def arguments(instead: Mapping[str, str]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def arguments(
+    instead: Mapping[str, str], called: str = ""
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Let a function say what an argument is called here that other libraries call otherwise.
+
+    What is given without a name beyond those that need none is answered with the names as well.
 
     Parameters
     ----------
     instead
-        By the others' names.
+        By the others' names; what is not the name of an argument says what to write.
+    called
+        What users call it; empty: as it is named.
 
     Examples
     --------
     >>> @arguments({"filter": "where"})
-    ... def scan(where=None):
+    ... def scan(columns=None, *, where=None, limit=None):
     ...     return where
     >>> scan(filter="id = 1")
     Traceback (most recent call last):
         ...
     TypeError: scan() has no argument 'filter'; it is 'where'
+    >>> scan(["id"], "id = 1")
+    Traceback (most recent call last):
+        ...
+    TypeError: scan() takes 'id = 1' by name only: where=…, limit=…
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        own = called or function.__name__
+        code = function.__code__  # inspect would have to be imported
+        unnamed = code.co_argcount
+        named = code.co_varnames[unnamed : unnamed + code.co_kwonlyargcount]
+
         @wraps(function)
         def checked(*args: P.args, **given: P.kwargs) -> R:
             for name in given:
                 if name in instead:
+                    ours = instead[name]
                     raise TypeError(
-                        f"{function.__name__}() has no argument {name!r}; it is {instead[name]!r}"
+                        f"{own}() has no argument {name!r}; "
+                        f"it is {repr(ours) if ours.isidentifier() else ours}"
                     )
+            if len(args) > unnamed and named:
+                raise TypeError(
+                    f"{own}() takes {_shown(args[unnamed])} by name only: "
+                    f"{', '.join(f'{name}=…' for name in named)}"
+                )
             return function(*args, **given)
 
         return checked
 
     return decorate
+
+
+def _shown(given: object) -> str:
+    """Write an argument, a frame or a table by its type alone."""
+    if isinstance(given, str | int | float) and len(said := repr(given)) <= 60:
+        return said
+    return f"a {type(given).__name__}"
 
 
 class FamiliarNames:
@@ -170,6 +199,7 @@ TABLE = {
     "insert": "write(rows)",
     "upsert": "write(rows): rows replace those with the same primary key",
     "replace": "overwrite(rows)",
+    "dynamic_partition_overwrite": "overwrite(rows, dynamic=True)",
     "add": "write(rows)",
     "to_arrow": "scan().to_arrow()",
     "to_batches": "scan().to_batches()",
@@ -332,6 +362,8 @@ SCAN = {
     "as_of_timestamp": "timestamp",
     "as_of_version": "snapshot",
     "n_rows": "limit",
+    "branch": "table.branches['name'].scan(…)",
+    "ref": "tag, or table.branches['name'].scan(…)",
 }
 """Arguments of reads of pyiceberg, deltalake, polars and pyarrow."""
 READ = {
@@ -364,6 +396,7 @@ READ = {
     "read": "to_arrow()",
     "execute": "to_arrow()",
     "limit": "table.scan(limit=…)",
+    "use_ref": "table.scan(tag=…), or table.branches['name'].scan(…)",
 }
 """Of pyiceberg, DuckDB, polars and Spark, on a read."""
 RESULT = {
@@ -394,6 +427,30 @@ RESULT = {
 """Of data frames, DuckDB and Spark, on the result of a statement."""
 TAG = {"snapshot_id": "snapshot", "version": "snapshot", "max_ref_age_ms": "time_retained"}
 """Arguments of new tags of pyiceberg and Spark."""
+BRANCH = dict.fromkeys(("snapshot_id", "version"), "snapshot")
+"""Arguments of new branches of pyiceberg and Spark."""
+ROLLBACK = {
+    "snapshot_id": "snapshot",
+    "version": "snapshot",
+    "timestamp_ms": "timestamp",
+}
+"""Arguments of rollbacks of pyiceberg, deltalake and Spark."""
+WRITE = {"mode": "overwrite(rows), or catalog.write_table(name, rows, mode=…)"}
+"""Arguments of writes of deltalake, pandas and polars."""
+EXPIRED = dict.fromkeys(
+    ("by_id", "by_ids", "older_than", "retain_last", "commit", "execute"),
+    "done: expire_snapshots(retain_max=…, older_than=…, dry_run=…) takes all of it at once",
+)
+"""Of pyiceberg and Spark, on what an expiry did."""
+NEW_COLUMN = {
+    "default": "UpdateColumnDefault(name, value), given after it",
+    "default_value": "UpdateColumnDefault(name, value), given after it",
+    "doc": "comment",
+    "field_type": "type",
+    "data_type": "type",
+    "required": "UpdateColumnNullability(name, False), once no row has null there",
+}
+"""Arguments of new columns of pyiceberg and Spark."""
 DELETE = dict.fromkeys(("delete_filter", "filter", "predicate", "row_filter"), "where")
 """Arguments of deletes of pyiceberg and deltalake."""
 DUCKDB = {"table_name": "name", "view_name": "name", "alias": "name", "con": "connection"}
@@ -418,6 +475,9 @@ CREATE = {
     "keys": "primary_keys",
     "properties": "options",
     "configuration": "options",
+    "location": "options={'path': …} where a metastore or a server keeps the catalog, else where "
+    "the warehouse has its tables",
+    "sort_order": "primary_keys",
 }
 """Arguments of new tables of pyiceberg, deltalake, pypaimon and Spark."""
 EXISTING = dict.fromkeys(("ignore_if_exists", "if_not_exists", "exists_ok"), "exist_ok")
@@ -528,8 +588,26 @@ COMMANDS = {
     "connect": "tables WAREHOUSE, and PAIMONLAB_WAREHOUSE for all that follows",
     "profile": "sql, or %paimon_profile in a notebook,",
     "with": "sql 'WITH …'",
+    "properties": "options, or describe",
+    "list-refs": "tags, or branches",
+    "spec": "describe",
+    "location": "describe",
 }
 """Commands of other tools, of a shell."""
+SHELL_OPTIONS = {
+    **dict.fromkeys(("--pk", "--key", "--keys", "--primary-keys"), "--primary-key"),
+    **dict.fromkeys(("--partitioned-by", "--partition-keys"), "--partition-by"),
+    **dict.fromkeys(("--retain-last", "--keep-last"), "--retain-min"),
+    **dict.fromkeys(("-y", "--force"), "--yes"),
+    "--csv": "--format csv",
+    "--format": "--json",
+    "--schema": "'id BIGINT' 'name STRING' …, without a name",
+    **dict.fromkeys(
+        ("--upsert", "--append"),
+        "not needed: rows are added, and replace those with the same primary key",
+    ),
+}
+"""Options of other tools, of a shell, where no command has them or some have not."""
 PROCEDURES = {
     "rewrite_data_files": "compact",
     "optimize": "compact",
@@ -538,8 +616,28 @@ PROCEDURES = {
     "set_current_snapshot": "rollback",
     "restore": "rollback",
     "vacuum": "expire_snapshots",
+    "rewrite_position_delete_files": "compact",
+    "migrate": "migrate_table",
+    "snapshot": "migrate_table",
+    "add_files": "migrate_table",
 }
 """Procedures of other formats, and those of the same purpose here."""
+STATEMENTS = {
+    "create_changelog_view": "SELECT * FROM paimon_incremental_query('db.t', 1, 5)",
+    "ancestors_of": "SELECT * FROM db.t$snapshots",
+    "compute_table_stats": "ANALYZE TABLE db.t COMPUTE STATISTICS",
+}
+"""Procedures of other formats that statements stand for here."""
+PARAMETERS = {
+    "retain_last": "retain_min",
+    "snapshot_id": "snapshot",
+    "snapshot_ids": "snapshot",
+    "branch_name": "branch",
+    "source_branch": "branch",
+    "tag_name": "tag",
+    "table_name": "table",
+}
+"""Parameters of procedures of other formats."""
 
 
 OPTIONS = {
@@ -583,3 +681,22 @@ def procedure(name: str) -> str:
     ('compact', 'compact')
     """
     return PROCEDURES.get(name.lower(), name)
+
+
+def parameter(name: str, known: Iterable[str]) -> str:
+    """Say which parameter of a procedure is meant by another format's, or nothing.
+
+    Examples
+    --------
+    >>> parameter("retain_last", ["table", "retain_min"])
+    ' It is retain_min.'
+    >>> parameter("retain_last", ["table"])
+    ''
+    """
+    if name.lower() == "dry_run":
+        return (
+            " What it would do is shown by paimonlab call --dry-run in a shell, and in Python by "
+            "the verbs of table.maintenance with dry_run=True."
+        )
+    meant = PARAMETERS.get(name.lower())
+    return f" It is {meant}." if meant and meant in known else ""

@@ -202,4 +202,6 @@ class ProcedureNotFoundError(NotFoundError):
         meant = habits.PROCEDURES.get(self.procedure.lower())
         if meant in self.known:
             return f"{said}; it is sys.{meant}"
+        if self.procedure.lower() in habits.STATEMENTS:
+            return f"{said}; write {habits.STATEMENTS[self.procedure.lower()]}"
         return f"{said}.{close_matches(self.procedure, self.known)}"

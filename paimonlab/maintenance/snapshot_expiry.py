@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from paimonlab import clock
-from paimonlab.errors import CorruptMetadataError, SnapshotNotFoundError
+from paimonlab.errors import CorruptMetadataError, SnapshotNotFoundError, habits
 from paimonlab.maintenance.candidates import Leaving, left_by_snapshots
 from paimonlab.maintenance.deletion import delete_empty_folders, delete_unneeded
 from paimonlab.maintenance.held_back import held_by, next_read
@@ -58,7 +58,7 @@ class SnapshotExpiryRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class SnapshotExpiry:
+class SnapshotExpiry(habits.FamiliarNames, what="the expiry of snapshots", instead=habits.EXPIRED):
     """What is deleted when snapshots expire."""
 
     table: str

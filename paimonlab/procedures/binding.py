@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 
-from paimonlab.errors import ArgumentError, close_matches
+from paimonlab.errors import ArgumentError, close_matches, habits
 from paimonlab.procedures.procedure import Parameter, Procedure
 from paimonlab.spec.types.data_types import AtomicType, DataType, MapType, TypeRoot
 from paimonlab.spec.types.text import format_type
@@ -58,7 +58,7 @@ def bind(
             raise ArgumentError(
                 procedure.name,
                 f"has no parameter {name!r}; it has {', '.join(known)}."
-                f"{close_matches(name, known)}",
+                f"{habits.parameter(name, known) or close_matches(name, known)}",
             )
         if name.lower() in given:
             raise ArgumentError(procedure.name, f"{name} is given twice")

@@ -23,12 +23,20 @@ def partition_values(
 
     Raises
     ------
+    TypeError
+        If it is a condition, or anything else that has no names.
     SchemaError
         If a name is no partition column.
     DataError
         If a value does not fit its column.
     """
     schema = definition.schema
+    if not hasattr(partition, "keys"):
+        written = ", ".join(f"{name!r}: …" for name in schema.partition_keys)
+        raise TypeError(
+            f"{definition.name}: a partition is given by its values, as {{{written}}}, not as "
+            f"{partition!r}"
+        )
     for name in partition:
         if name not in schema.partition_keys:
             keys = ", ".join(schema.partition_keys) or "none"

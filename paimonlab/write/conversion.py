@@ -390,6 +390,9 @@ def _in_pandas(source: pa.DataType, target: DataType, column: str) -> str:
         return ""
     if target.root is TypeRoot.DATE or target.root in _TIMESTAMPS:
         zone = ", utc=True" if target.root is TypeRoot.TIMESTAMP_LTZ else ""
+        if pa.types.is_string_view(source):  # polars writes texts so
+            kind = "date()" if target.root is TypeRoot.DATE else "datetime()"
+            return f", in polars pl.col({column!r}).str.to_{kind}"
         return f", in pandas pandas.to_datetime(frame[{column!r}]{zone})"
     if target.root in _INTEGERS or target.root in _FLOATS:
         return f", in pandas pandas.to_numeric(frame[{column!r}])"

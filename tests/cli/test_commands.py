@@ -161,6 +161,29 @@ def test_commands_of_other_tools_are_answered_with_ours(name: str, run: Run) -> 
     assert habits.COMMANDS[name].split(" ", maxsplit=1)[0].strip(",") in main.commands
 
 
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (("create", "db.t", "id INT", "--pk", "id"), "no option --pk. It is --primary-key"),
+        (("load", "db.t", "a.csv", "--upsert"), "no option --upsert. It is not needed: rows"),
+        (("sql", "SELECT 1", "--csv"), "no option --csv. It is --format csv"),
+        (("describe", "db.t", "--format", "json"), "no option --format. It is --json"),
+        (("expire", "db.t", "--retain-last", "2"), "no option --retain-last. It is --retain-min"),
+        (("rollback", "db.t", "-y"), "no option -y. It is --yes"),
+        (("-c", "SELECT 1"), "no option -c. SQL is run by: paimonlab sql 'SELECT …'"),
+        (("create", "/w", "table", "db.t", "id INT"), "at once: paimonlab create db.t 'id INT'"),
+        (("./w", "SELECT 1 AS a"), "SQL is run by: paimonlab sql ./w 'SELECT 1 AS a'"),
+    ],
+)
+def test_command_lines_of_other_tools_are_answered_with_ours(
+    command: tuple[str, ...], said: str, run: Run
+) -> None:
+    found = run(*command)
+
+    assert found.exit_code == 2
+    assert said in found.output
+
+
 @pytest.mark.parametrize("statement", ["SELECT 1.5", "select * from shop.sales"])
 def test_sql_alone_is_answered_with_the_command_that_runs_it(statement: str, run: Run) -> None:
     found = run(statement)

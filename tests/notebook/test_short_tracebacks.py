@@ -43,6 +43,9 @@ def test_the_import_alone_makes_them_short(tmp_path: Path) -> None:
         "catalog.table('db.t')",
         "catalog.nothing",
         "{}['mine']",
+        "class Sparks:\n    def sql(self): raise paimonlab.errors.UnsupportedError('a', 'b')",
+        "exec(compile('def call(): Sparks().sql()', '/site/pyspark/sql/session.py', 'exec'))",
+        "call()",
     ]
     code = (
         "from IPython.core.interactiveshell import InteractiveShell\n"
@@ -58,6 +61,9 @@ def test_the_import_alone_makes_them_short(tmp_path: Path) -> None:
     assert "AttributeError: a catalog has no attribute 'nothing'; " in done.stdout
     assert "KeyError: 'mine'" in done.stdout
     assert "paimonlab/catalog" not in done.stdout
+    assert "UnsupportedError: a is not supported: b" in done.stdout
+    assert "pyspark/sql" not in done.stdout
+    assert "def sql" not in done.stdout
     assert len(done.stdout.splitlines()) < 30
 
 

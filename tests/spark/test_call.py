@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import Row, SparkSession
 
 from paimonlab.catalog import Catalog
@@ -185,6 +186,8 @@ def test_every_procedure_can_be_bound(spark: SparkSession, table: Table) -> None
         ("sys.create_tag(NULL, 'x')", ArgumentError, "needs table"),
         ("sys.create_tag(array('t'), 'x')", ArgumentError, "array<string>"),
         ("sys.rollback('t')", ArgumentError, "give one of"),
+        ("system.compact('t')", UnsupportedError, r"run CALL \w+\.sys\.compact\(…\)"),
+        ("system.ancestors_of('t')", NotFoundError, r"; write SELECT \* FROM db\.t\$snapshots"),
         ("sys.rollback('t$snapshots', snapshot => 1)", PaimonError, "system table"),
         ("sys.create_global_index('t', 'k', 'btree')", UnsupportedError, "create_global_index"),
         ("sys.migrate_table('hive', 'db.t')", UnsupportedError, "is in no Hive metastore"),
@@ -213,6 +216,8 @@ def test_errors_are_ours(
         ("create_tag('t', 'x')", "UNRESOLVED_ROUTINE"),
         ("sys.create_tag('t')", "REQUIRED_PARAMETER_NOT_FOUND"),
         ("sys.create_tag('t', 'x', nix => 1)", "UNRECOGNIZED_PARAMETER_NAME"),
+        ("sys.expire_snapshots('t', retain_last => 1)", "It is retain_min. SQLSTATE"),
+        ("sys.expire_snapshots('t', dry_run => true)", "call --dry-run"),
         ("sys.create_tag('t', 'x', tag => 'y')", "DUPLICATE_ROUTINE_PARAMETER_ASSIGNMENT"),
     ],
 )
@@ -259,3 +264,13 @@ def test_a_catalog_that_is_read_only_refuses_every_change(
 
     assert [row.v for row in spark.sql("SELECT v FROM safe.db.t").collect()] == ["three"]
     assert values(spark) == ["three"]
+
+
+def test_messages_do_not_show_what_a_table_is_called_inside_of_spark(
+    spark: SparkSession, table: Table
+) -> None:
+    with pytest.raises(AnalysisException, match="UNRESOLVED_COLUMN") as caught:
+        spark.sql(f"SELECT nix FROM paimon.{table.name}").collect()
+
+    assert "paimonlab_" not in str(caught.value)
+    assert str(caught.value).endswith("line 1 pos 7")

@@ -116,6 +116,14 @@ def test_names_of_system_tables_need_no_quotes(name: str, catalog: Catalog) -> N
         ("CALL other.sys.compact('db.t')", NotTranslatedError, "the catalog other"),
         ("CALL my.compact('db.t')", SchemaError, "is not a procedure"),
         ("CALL sys.compakt('db.t')", PaimonError, "compact"),
+        (
+            "CALL c.system.ancestors_of('t')",
+            PaimonError,
+            r"; write SELECT \* FROM db\.t\$snapshots",
+        ),
+        ("CALL system.nix('t')", PaimonError, "there is no procedure sys.nix"),
+        ("CALL sys.expire_snapshots('db.t', retain_last => 1)", PaimonError, "It is retain_min"),
+        ("CALL sys.expire_snapshots('db.t', dry_run => true)", PaimonError, "call --dry-run"),
     ],
 )
 def test_what_deletes_is_answered_with_the_calls_that_do_it(

@@ -6,6 +6,8 @@ import copy
 import inspect
 import pickle
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -209,10 +211,15 @@ def test_arguments_of_other_libraries_are_answered_with_ours(
         (catalog.drop_table, ("db.t",), habits.DROP),
         (catalog.create_table, ("db.x", {"id": "INT"}), habits.CREATE | habits.EXISTING),
         (catalog.write_table, ("db.x", [{"id": 1}]), habits.CREATE),
+        (pm.AddColumn, ("a", "INT"), habits.NEW_COLUMN),
+        (table.branches.create, ("b",), habits.BRANCH),
         (table.delete, ("id = 1",), habits.DELETE),
         (table.overwrite, ([{"id": 1}],), habits.OVERWRITE),
         (table.scan, (), habits.SCAN),
         (table.maintenance.expire_snapshots, (), habits.EXPIRE),
+        (table.maintenance.rollback_to, (), habits.ROLLBACK),
+        (table.tags.create, ("t",), habits.TAG),
+        (table.write, ([{"id": 1}],), habits.WRITE),
         (table.merge, ([{"id": 1}],), habits.MERGE_BEGUN),
         (merge.when_matched_update, (), habits.CLAUSE),
         (merge.when_not_matched_insert, (), habits.CLAUSE),
@@ -222,13 +229,82 @@ def test_arguments_of_other_libraries_are_answered_with_ours(
     )
     for verb, given, instead in verbs:
         for name, ours in instead.items():
-            with pytest.raises(TypeError, match=rf"has no argument '{name}'; it is '{ours}'"):
+            said = repr(ours) if ours.isidentifier() else ours
+            with pytest.raises(TypeError, match=re.escape(f"no argument '{name}'; it is {said}")):
                 verb(*given, **{name: None})
-            assert ours in inspect.signature(verb).parameters
+            assert not ours.isidentifier() or ours in inspect.signature(verb).parameters
     assert catalog.tables("db") == ["t"]
     assert catalog.databases() == ["db"]
     with pytest.raises(TypeError, match="'orders' is not a connection; give name='orders'"):
         table.scan().to_duckdb("orders")  # type: ignore[arg-type]
+
+
+def test_what_is_given_without_its_name_is_answered_with_the_names(table: pm.Table) -> None:
+    verbs: tuple[tuple[Callable[..., Any], tuple[Any, ...], str], ...] = (
+        (table.tags.create, ("v1", 1), "create() takes 1 by name only: snapshot=…, timestamp=…"),
+        (table.branches.create, ("b", "v1"), "create() takes 'v1' by name only: tag=…, snapshot=…"),
+        (table.maintenance.rollback_to, (1,), "rollback_to() takes 1 by name only: snapshot=…"),
+        (table.write, ([], {}), "write() takes a dict by name only: row_kinds=…, properties=…"),
+    )
+    for verb, given, said in verbs:
+        with pytest.raises(TypeError, match=re.escape(said)):
+            verb(*given)
+    assert table.snapshot is None
+    assert not list(table.tags)
+
+
+def test_an_expiry_says_that_it_is_done(table: pm.Table) -> None:
+    done = table.maintenance.expire_snapshots()
+
+    for name in habits.EXPIRED:
+        with pytest.raises(AttributeError, match=f"'{name}'; it is done: expire_snapshots"):
+            getattr(done, name)
+    assert pickle.loads(pickle.dumps(done)) == done
+
+
+def test_a_partition_that_is_a_condition_is_answered(catalog: pm.Catalog) -> None:
+    catalog.create_database("db")
+    days = catalog.create_table("db.p", {"day": "STRING", "a": "INT"}, partition_keys="day")
+
+    with pytest.raises(TypeError, match=r"by its values, as \{'day': …\}, not as \"day = 'a'\""):
+        days.overwrite([{"a": 1}], partition="day = 'a'")  # type: ignore[arg-type]
+
+
+def test_a_table_that_was_only_opened_says_what_it_has_instead(
+    catalog: pm.Catalog, table: pm.Table
+) -> None:
+    """Of a scan, whose module is not loaded before."""
+    program = f"""
+import paimonlab as pm
+table = pm.connect({str(catalog.path)!r}).table({table.name!r})
+try:
+    table.dynamic_partition_overwrite
+except AttributeError as error:
+    print(error)
+"""
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+
+    assert found.stdout == (
+        "a table has no attribute 'dynamic_partition_overwrite'; "
+        "it is overwrite(rows, dynamic=True)\n"
+    )
+
+
+def test_names_that_are_imported_say_what_is_here() -> None:
+    with pytest.raises(ImportError, match=r"no attribute 'load_catalog'; it is connect\(path\)"):
+        from paimonlab import load_catalog  # noqa: F401, PLC0415
+    with pytest.raises(ImportError, match="Did you mean 'connect'"):
+        from paimonlab import conect  # noqa: F401, PLC0415
+
+
+def test_a_schema_of_iceberg_says_how_it_is_given(catalog: pm.Catalog) -> None:
+    schema = pytest.importorskip("pyiceberg.schema")
+    catalog.create_database("db")
+
+    with pytest.raises(TypeError, match=r"schema\.as_arrow\(\) and primary_keys=\[…\]"):
+        catalog.create_table("db.i", schema.Schema())
 
 
 @pytest.mark.parametrize("name", habits.PACKAGE)

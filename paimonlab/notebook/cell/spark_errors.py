@@ -13,6 +13,7 @@ from paimonlab.errors import PaimonError, close_matches, without_database
 from paimonlab.notebook.cell.query_error import QueryError, of_paimon
 from paimonlab.notebook.cell.statements import SentText, Statement
 from paimonlab.notebook.cell.topics import Topic
+from paimonlab.spark.jvm.inside_names import shown_names
 from paimonlab.spark.sessions.remote import has_lost_server
 from paimonlab.spec.sql_text.guesses import guess
 from paimonlab.spec.sql_text.habit_hints import habit_hint
@@ -34,11 +35,6 @@ _OF_CALLS = {
 }
 """What Spark says of arguments without their place, and the parameter that names what is wrong."""
 _INSERTED = "INSERT_COLUMN_ARITY_MISMATCH"
-_INSIDE = re.compile(
-    r"(?<![\w`.])(?:`?spark_catalog`?\.)?`?global_temp`?\.`?paimonlab_\w+`?(\.)?"
-    r"|\[_LEGACY_ERROR_TEMP_\w+\]\s*"
-)
-"""What a table is called inside of Spark, and numbers of errors that have no name."""
 KnownTables = Callable[[], Sequence[str]]
 
 
@@ -98,22 +94,6 @@ def _explain_spark(
         hint=_hint(error, statement, span, known_tables),
         condition=", ".join(part for part in (condition, state) if part),
     )
-
-
-def shown_names(text: str) -> str:
-    """Leave out what a table is called inside of Spark, which nobody wrote.
-
-    Examples
-    --------
-    >>> shown_names("`global_temp`.`paimonlab_1`.`id` is unknown")
-    '`id` is unknown'
-    """
-
-    def left(found: re.Match[str]) -> str:
-        is_table = "paimonlab_" in found[0] and not found[1]
-        return "the table" if is_table else ""
-
-    return _INSIDE.sub(left, text)
 
 
 def _java_message(error: Py4JJavaError) -> str:

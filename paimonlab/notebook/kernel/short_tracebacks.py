@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from traceback import walk_tb
@@ -17,6 +18,8 @@ import paimonlab
 from paimonlab.errors import PaimonError
 
 _OURS = f"{Path(paimonlab.__file__).parent}/"
+_SPARKS = re.compile(r"/(pyspark|py4j)/")
+"""Where an error of the JVM is made one of paimonlab, in the modules of PySpark."""
 
 
 def register(shell: InteractiveShell) -> None:
@@ -24,18 +27,23 @@ def register(shell: InteractiveShell) -> None:
     shell.set_custom_exc((PaimonError, ValueError, TypeError, AttributeError), show)
 
 
-def users_lines(traceback: TracebackType | None) -> TracebackType | None:
+def users_lines(traceback: TracebackType | None, *, of_spark: bool) -> TracebackType | None:
     """Return a traceback up to where paimonlab was called.
 
     Parameters
     ----------
     traceback
         Its first frame is IPython's.
+    of_spark
+        Whether Spark's own lines end it as well: the error is paimonlab's, whoever raised it.
     """
-    if traceback is None or traceback.tb_frame.f_code.co_filename.startswith(_OURS):
+    if traceback is None:
+        return None
+    file = traceback.tb_frame.f_code.co_filename
+    if file.startswith(_OURS) or (of_spark and _SPARKS.search(file)):
         return None
     return TracebackType(
-        users_lines(traceback.tb_next),
+        users_lines(traceback.tb_next, of_spark=of_spark),
         traceback.tb_frame,
         traceback.tb_lasti,
         traceback.tb_lineno,
@@ -50,7 +58,7 @@ def show(
     tb_offset: int | None = None,
 ) -> None:
     """Show an error, as IPython asks what was registered for its kind; ``%tb`` shows all of it."""
-    shown = users_lines(traceback)
+    shown = users_lines(traceback, of_spark=isinstance(error, PaimonError))
     if _length(shown) == _length(traceback):
         shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
         return

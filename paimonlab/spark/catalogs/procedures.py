@@ -53,7 +53,7 @@ class Procedures(Namespaces):
         """Return a procedure, not bound to arguments yet."""
         namespace = [str(part) for part in identifier.namespace()]
         if [part.lower() for part in namespace] != [NAMESPACE]:
-            named = habits.procedure(str(identifier.name()))
+            named = find(habits.procedure(str(identifier.name()))).name
             raise UnsupportedError(
                 f"CALL {'.'.join([*namespace, str(identifier.name())])}",
                 f"run CALL {self._name}.sys.{named}(…)",

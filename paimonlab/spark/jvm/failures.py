@@ -21,8 +21,9 @@ from pyspark.errors.exceptions import captured
 from paimonlab import errors
 from paimonlab.errors import PaimonError
 from paimonlab.spark.jvm.file_failures import causes_of, damaged_file
+from paimonlab.spark.jvm.inside_names import as_written
 from paimonlab.spark.jvm.java_names import names_of
-from paimonlab.spark.jvm.missing_names import with_hint
+from paimonlab.spark.jvm.missing_names import with_hint, with_parameter
 
 _KEPT = 16
 """Errors that are remembered; older ones surface as what PySpark makes of the Java exception."""
@@ -37,6 +38,7 @@ _OF_WORKERS = (
 _END_OF_ITERATION = "java.util.NoSuchElementException"
 """Ends each loop over a Java collection in py4j; PySpark would ask forty times what it means."""
 _SPARK_EXCEPTION = "org.apache.spark.SparkException"
+_NO_PARAMETER = "UNRECOGNIZED_PARAMETER_NAME"
 _SQLSTATE = re.compile(r"\s*SQLSTATE: \w+\s*$")
 
 _remembered: OrderedDict[int, tuple[Any, BaseException]] = OrderedDict()
@@ -93,7 +95,13 @@ def install() -> None:
 
 
 def _with_hints(converted: Any) -> Any:
+    converted._desc = as_written(converted._desc or "")
     parameters = converted.getMessageParameters() or {}
+    if converted.getCondition() == _NO_PARAMETER:
+        converted._desc = with_parameter(
+            converted._desc, parameters.get("argumentName", ""), parameters.get("proposal", "")
+        )
+        return converted
     name = parameters.get("relationName") or parameters.get("objectName")
     if name:
         converted._desc = with_hint(converted._desc, converted.getCondition() or "", name)

@@ -14,11 +14,14 @@ from typing import Any
 
 from py4j.protocol import Py4JError
 
+from paimonlab.errors import habits
+
 _KEPT = 16
 _NOT_FOUND = "TABLE_OR_VIEW_NOT_FOUND"
 _UNRESOLVED = "UNRESOLVED_COLUMN"
 """Begins the conditions of columns that are not there."""
 _SENTENCE = "cannot be found."
+_STATE = " SQLSTATE:"
 _OF_COLUMNS = "cannot be resolved."
 _PATH, _INDEX = "__paimon_file_path", "__paimon_row_index"
 _PARTITION = "__paimon_partition"
@@ -85,6 +88,30 @@ def with_hint(message: str, condition: str, name: str) -> str:
     if condition == _NOT_FOUND:
         return with_near_names(message, name)
     return with_place_column(message, name) if condition.startswith(_UNRESOLVED) else message
+
+
+def with_parameter(message: str, name: str, known: str) -> str:
+    """Add to Spark's message that a procedure lacks a parameter which one is meant.
+
+    Parameters
+    ----------
+    message
+        Spark's.
+    name
+        The parameter in it.
+    known
+        Those it proposes, each in back-quotes.
+
+    Examples
+    --------
+    >>> with_parameter("No `retain_last`. SQLSTATE: 4274K", "`retain_last`", "`table` `retain_min`")
+    'No `retain_last`. It is retain_min. SQLSTATE: 4274K'
+    """
+    said = habits.parameter(name.strip("`"), [one.strip("`") for one in known.split()])
+    before, found, after = message.rpartition(_STATE)
+    if not said or said in message:
+        return message
+    return f"{before}{said}{found}{after}" if found else f"{message}{said}"
 
 
 def with_near_names(message: str, relation: str) -> str:

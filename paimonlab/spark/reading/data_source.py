@@ -138,7 +138,9 @@ def _scan(options: Mapping[str, Any]) -> Scan:
     if place.parent.suffix != DATABASE_SUFFIX:
         raise UnsupportedError(
             f"format('paimon').load({path!r})",
-            f"a table is in the folder of its database: <warehouse>/<database>{DATABASE_SUFFIX}",
+            f"a table is in the folder of its database: <warehouse>/<database>{DATABASE_SUFFIX}; "
+            "by its name it is read with spark.table(…), spark.read.table(…) or "
+            "spark.readStream.table(…)",
         )
     warehouse = str(place.parent.parent)
     catalog = connect(warehouse if remote is None else remote.of(warehouse.removeprefix(".")))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from paimonlab.errors import habits
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.options.given import OptionValue
 from paimonlab.spec.schema.definition import GivenType
@@ -22,6 +23,11 @@ class AddColumn:
     first: bool = False
     after: str | None = None
     """Name of the field beside it; without place the column comes last."""
+
+
+AddColumn.__init__ = habits.arguments(habits.NEW_COLUMN, called="AddColumn")(  # type: ignore[method-assign]
+    AddColumn.__init__
+)
 
 
 @dataclass(frozen=True, slots=True)

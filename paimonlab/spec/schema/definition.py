@@ -150,7 +150,14 @@ def _columns(fields: Columns) -> Iterator[DataField]:
         raise TypeError(
             f"columns cannot be made of a {type(fields).__name__}: give names with types "
             "({'id': 'BIGINT', …}), an Arrow schema, or a sequence of DataField"
+            f"{_of_iceberg(fields)}"
         )
+
+
+def _of_iceberg(fields: object) -> str:
+    if not type(fields).__module__.startswith("pyiceberg."):
+        return ""
+    return "; of a schema of Iceberg write schema.as_arrow() and primary_keys=[…]"
 
 
 def column_type(name: str, given: GivenType) -> DataType:

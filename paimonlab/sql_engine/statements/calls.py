@@ -110,6 +110,8 @@ def _call(
         return name, (), (("table", table), *arguments.items())
     call = call_syntax.parse_call(_tokens(text))
     *namespace, name = call.name
+    if [part.lower() for part in namespace] != [_NAMESPACE]:
+        procedures.find(habits.procedure(name))  # where it is does not matter if it is nowhere
     if len(namespace) == 2 and namespace[0] != sources.catalog_name:
         instead = f"Procedures of Paimon are in sys: CALL sys.{habits.procedure(name)}(…)"
         raise NotTranslatedError(f"the catalog {namespace[0]}", namespace[0], instead)

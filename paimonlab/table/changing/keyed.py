@@ -99,7 +99,7 @@ def check_update(definition: TableDefinition, columns: tuple[str, ...]) -> None:
         if name in definition.schema.partition_keys:
             raise SchemaError(
                 f"{definition.name}: {name!r} is a partition column; a row of a primary-key table "
-                "cannot be moved by an update"
+                "cannot be moved by an update: name the columns to update, without this one"
             )
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from paimonlab.table.reading import polars_trees as polars_trees
     from paimonlab.table.reading import query as query
     from paimonlab.table.reading import row_history as row_history
+    from paimonlab.table.reading import scan as scan
     from paimonlab.table.reading import time_travel as time_travel
 
 __getattr__, __dir__ = attributes_on_use(
@@ -32,5 +33,6 @@ __getattr__, __dir__ = attributes_on_use(
     "polars_trees",
     "query",
     "row_history",
+    "scan",
     "time_travel",
 )

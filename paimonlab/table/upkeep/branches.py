@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Generic, TypeVar
 
+from paimonlab.errors import habits
 from paimonlab.scan.lineage import goes_on
 from paimonlab.table.branch_options import BranchOptions
 from paimonlab.table.definition import TableDefinition
@@ -46,6 +47,7 @@ class Branches(Named, Generic[T], written="table.branches"):
             self._store.snapshots.check_exists()
         return names
 
+    @habits.arguments(habits.BRANCH)
     def create(self, name: str, *, tag: str | None = None, snapshot: int | None = None) -> None:
         """Make a branch.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from paimonlab.errors import habits
 from paimonlab.maintenance import orphans
 from paimonlab.maintenance.orphans import OrphanFiles, OrphanFilesRequest
 from paimonlab.maintenance.rollback import Rollback, plan, roll_back
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from paimonlab.table.upkeep.purging import Purge
 
 
+@habits.arguments(habits.ROLLBACK)
 def rollback_to(
     table: Opened,
     *,

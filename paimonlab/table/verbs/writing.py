@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from paimonlab.table.reading.conditions import Where
 
 
+@habits.arguments(habits.WRITE)
 def write(
     table: OpenedTable,
     data: Any,

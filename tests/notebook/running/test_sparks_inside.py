@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 import paimonlab
 from paimonlab.notebook import commands
-from paimonlab.notebook.cell.spark_errors import shown_names
+from paimonlab.spark.jvm.inside_names import shown_names
 from tests.notebook.magics.test_magics import failure, run
 
 INSIDE = re.compile(r"global_temp|paimonlab_\d|_LEGACY_ERROR|spark_catalog\.|py4j|org\.apache")
