@@ -57,6 +57,25 @@ def test_both_forms_say_the_same_headline(pages: Pages, tmp_path: Path) -> None:
         assert WHEN.sub("", drawn.replace("\u00a0", " ")) == WHEN.sub("", kept), name
 
 
+NOTHING_TO_SHOW = ["timeline", "watch", "log", "manifests", "heatmap", "files", "lsm", "compaction"]
+
+
+def test_views_of_a_table_without_rows_say_what_makes_the_first(
+    pages: Pages, tmp_path: Path
+) -> None:
+    found = {}
+    with pages.page(viewport=NARROW) as page:
+        for name, view, _ in shown(empty(tmp_path / "table"), NOTHING_TO_SHOW):
+            path = tmp_path / f"{name}.html"
+            path.write_text(page_text(name, view.to_html(), view.data()), encoding="utf-8")
+            page.goto(path.as_uri())
+            expect(page.locator(".empty code")).to_have_text("INSERT INTO db.empty VALUES …")
+            assert "INSERT INTO db.empty VALUES …" in html.unescape(view.to_html())
+            found[name] = page.locator("#view .frame").evaluate(LOOK)
+
+    assert found == dict.fromkeys(NOTHING_TO_SHOW, [])
+
+
 GROUNDS = {
     "VS Code, dark": ("#1f1f1f", "#cccccc"),
     "VS Code, light": ("#ffffff", "#3b3b3b"),

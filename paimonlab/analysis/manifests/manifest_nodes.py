@@ -111,7 +111,8 @@ class ManifestTree(
     """All that a snapshot refers to."""
 
     table: str
-    snapshot_id: int
+    snapshot_id: int | None
+    """None: the table has no snapshot yet, and the tree has no lists."""
     commit_kind: str
     parent_id: int | None
     """The snapshot before it, if it still exists."""

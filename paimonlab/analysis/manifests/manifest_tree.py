@@ -67,7 +67,7 @@ class Parent:
 
 def manifest_tree(
     table: str,
-    snapshot: Snapshot,
+    snapshot: Snapshot | None,
     lists: Sequence[ReadList],
     index: Sequence[IndexManifestEntry],
     *,
@@ -82,7 +82,7 @@ def manifest_tree(
     table
         Name of the table.
     snapshot
-        The snapshot.
+        The snapshot; None: nothing was written yet.
     lists
         Base, delta and, if there is one, changelog.
     index
@@ -110,8 +110,8 @@ def manifest_tree(
     names = [meta.file_name for part in lists if part.role != "changelog" for meta in part.metas]
     return ManifestTree(
         table=table,
-        snapshot_id=snapshot.id,
-        commit_kind=snapshot.commit_kind.value,
+        snapshot_id=None if snapshot is None else snapshot.id,
+        commit_kind="" if snapshot is None else snapshot.commit_kind.value,
         parent_id=None if parent is None else parent.id,
         shared_count=sum(name in known for name in names),
         manifest_count=len(names),
@@ -120,7 +120,7 @@ def manifest_tree(
         entry_count=sum(entries.num_rows for part in lists for entries in part.entries),
         shown_count=most - left,
         lists=tuple(nodes[part.role] for part in lists),
-        index=_index(snapshot, index, parent, writing),
+        index=None if snapshot is None else _index(snapshot, index, parent, writing),
     )
 
 

@@ -17,7 +17,7 @@ from paimonlab.analysis.manifests.manifest_tree import (
     manifest_tree,
 )
 from paimonlab.arrow_values import arrow_array
-from paimonlab.errors import NotFoundError, SnapshotExpiredError, SnapshotNotFoundError
+from paimonlab.errors import SnapshotExpiredError, SnapshotNotFoundError
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.scan.live_files import (
@@ -58,23 +58,28 @@ def manifest_tree_of(
     entries
         How many entries become part of the tree; all are counted.
 
+    Returns
+    -------
+    ManifestTree
+        Without lists if nothing was written yet.
+
     Raises
     ------
-    NotFoundError
-        If there is no snapshot.
+    SnapshotNotFoundError
+        If there is no such snapshot.
     """
     shown = table.snapshot if snapshot is None else table.snapshots.get(snapshot)
-    if shown is None:
-        raise NotFoundError(f"{table.name} has no snapshot yet")
     definition, store = definition_of(table), store_of(table)
-    lists = _lists(store.manifests, shown)
+    writing = writing_of(definition, store.schemas)
+    if shown is None:
+        return manifest_tree(table.name, None, (), (), parent=None, writing=writing, most=entries)
     return manifest_tree(
         table.name,
         shown,
-        lists,
+        _lists(store.manifests, shown),
         index_files_of(shown, store.manifests),
         parent=_parent(store, shown),
-        writing=writing_of(definition, store.schemas),
+        writing=writing,
         most=entries,
     )
 

@@ -2568,15 +2568,19 @@ function render({ data, el, host }) {
   const keys = h("div");
     let place = {};
   const placed = h("button", { hidden: true, onclick: () => { place = {}; search.focus(); find(); } });
-  body.append(h("div", { class: "row" }, h("label", { class: "tools" }, "search ", search), placed), h("div", { class: "tree" }, grid), keys, details, footer);
+  const headline = (body.previousElementSibling);
+  const parts = [h("div", { class: "row" }, h("label", { class: "tools" }, "search ", search), placed), h("div", { class: "tree" }, grid), keys, details, footer];
 
   let roots = ([]);
   let seen = ([]);
   let focused = "";
 
   const start = () => {
-    head.querySelector("h3")?.replaceChildren(`${tree.table}: manifests of snapshot ${tree.snapshotId}, ${tree.commitKind.toLowerCase()}`);
-    body.previousElementSibling?.replaceChildren(headlineOf(tree));
+    const isEmpty = tree.snapshotId === null;
+    head.querySelector("h3")?.replaceChildren(`${tree.table}: manifests${isEmpty ? "" : ` of snapshot ${tree.snapshotId}, ${tree.commitKind.toLowerCase()}`}`);
+    headline.hidden = isEmpty;
+    body.replaceChildren(...(isEmpty ? [empty("Nothing was written to it yet. The first manifests are made by", `INSERT INTO ${tree.table} VALUES …`)] : parts));
+    headline.replaceChildren(isEmpty ? "" : headlineOf(tree));
     keys.replaceChildren(legendOf(tree));
     footer.replaceChildren(footerText(tree, host.ask !== null));
     roots = treeRows(tree);

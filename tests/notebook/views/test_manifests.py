@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import paimonlab
-from paimonlab.errors import NotFoundError, SnapshotNotFoundError
+from paimonlab.errors import SnapshotNotFoundError
 from paimonlab.notebook import commands, views
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.kernel.determinism import VARIABLE
@@ -107,8 +107,20 @@ def test_a_table_without_snapshots_says_so(tmp_path: Any) -> None:
     catalog.create_database("db")
     table = catalog.create_table("db.t", {"id": "BIGINT"})
 
-    with pytest.raises(NotFoundError, match=r"db\.t has no snapshot yet"):
-        commands.manifests(table)
+    view = table.show.manifests()
+
+    assert isinstance(view, Drawn)
+    said = "db.t has no snapshot yet\nRows are added by INSERT INTO db.t VALUES …"
+    assert repr(view).startswith(said)
+    assert "INSERT INTO db.t VALUES …" in view.to_html()
+    assert "no snapshot yet" in view.to_markdown()
+    assert view.to_arrow().num_rows == 0
+    assert (view.value.snapshot_id, view.value.lists) == (None, ())
+    with pytest.raises(SnapshotNotFoundError):
+        table.show.manifests(snapshot=1)
+    table.write(pa.table({"id": [1]}))
+    assert view.answer is not None
+    assert view.answer({"snapshot": 1})["view"]["snapshotId"] == 1
 
 
 def test_it_is_the_same_after_another_run(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -521,7 +521,7 @@ export interface ManifestNode {
 export interface ManifestTree {
   kind: "manifests";
   table: string;
-  snapshotId: number;
+  snapshotId: number | null;
   commitKind: string;
   parentId: number | null;
   sharedCount: number;

@@ -35,8 +35,8 @@ def manifests(
 
     Raises
     ------
-    NotFoundError
-        If there is no snapshot.
+    SnapshotNotFoundError
+        If there is no such snapshot.
     """
     opened_table = opened(table)
     tree = manifest_tree_of(opened_table, snapshot=snapshot, entries=entries)

@@ -19,6 +19,7 @@ from paimonlab.notebook.display.characters import escaped
 from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.fitting import words
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
+from paimonlab.notebook.display.headlines import next_rows
 from paimonlab.notebook.display.html import paragraph, short_id, unbroken
 from paimonlab.notebook.display.numbers import bytes_text, count, many
 from paimonlab.notebook.display.view import rows
@@ -39,6 +40,9 @@ _MARKS = {"ADD": "+", "DELETE": "-"}
 
 def draw(tree: ManifestTree, *, answer: Answer | None = None) -> Drawn[ManifestTree]:
     """Draw what a snapshot refers to."""
+    if tree.snapshot_id is None:
+        grid = Grid((), (), f"{tree.table} has no snapshot yet", next_rows(tree.table))
+        return Drawn(tree, grid, rows(()), link=tree.table, answer=answer)
     entries = [
         entry
         for manifest_list in tree.lists

@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, card, COLOURS, count, frame, h, hasPlace, ink, isAt, legend, many, placeText, shortFile, signed, unbroken } from "../../display/browser/parts.js";
+import { bytes, card, COLOURS, count, empty, frame, h, hasPlace, ink, isAt, legend, many, placeText, shortFile, signed, unbroken } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").ManifestTree} ManifestTree */
 /** @typedef {import("../../display/browser/views").ManifestNode} ManifestNode */
@@ -45,15 +45,19 @@ export function render({ data, el, host }) {
   /** @type {import("../../display/browser/host").Selection} the partition or bucket whose entries alone are shown */
   let place = {};
   const placed = h("button", { hidden: true, onclick: () => { place = {}; search.focus(); find(); } });
-  body.append(h("div", { class: "row" }, h("label", { class: "tools" }, "search ", search), placed), h("div", { class: "tree" }, grid), keys, details, footer);
+  const headline = /** @type {HTMLElement} */ (body.previousElementSibling);
+  const parts = [h("div", { class: "row" }, h("label", { class: "tools" }, "search ", search), placed), h("div", { class: "tree" }, grid), keys, details, footer];
 
   let roots = /** @type {TreeRow[]} */ ([]);
   let seen = /** @type {{row: TreeRow, level: number, parent: TreeRow | null, element: HTMLElement}[]} */ ([]);
   let focused = "";
 
   const start = () => {
-    head.querySelector("h3")?.replaceChildren(`${tree.table}: manifests of snapshot ${tree.snapshotId}, ${tree.commitKind.toLowerCase()}`);
-    body.previousElementSibling?.replaceChildren(headlineOf(tree));
+    const isEmpty = tree.snapshotId === null;
+    head.querySelector("h3")?.replaceChildren(`${tree.table}: manifests${isEmpty ? "" : ` of snapshot ${tree.snapshotId}, ${tree.commitKind.toLowerCase()}`}`);
+    headline.hidden = isEmpty;
+    body.replaceChildren(...(isEmpty ? [empty("Nothing was written to it yet. The first manifests are made by", `INSERT INTO ${tree.table} VALUES …`)] : parts));
+    headline.replaceChildren(isEmpty ? "" : headlineOf(tree));
     keys.replaceChildren(legendOf(tree));
     footer.replaceChildren(footerText(tree, host.ask !== null));
     roots = treeRows(tree);
