@@ -73,7 +73,7 @@ def test_views_of_a_table_without_rows_say_what_makes_the_first(
             assert "INSERT INTO db.empty VALUES …" in html.unescape(view.to_html())
             found[name] = page.locator("#view .frame").evaluate(LOOK)
 
-    assert found == dict.fromkeys(NOTHING_TO_SHOW, [])
+    assert found == {name: [] for name in NOTHING_TO_SHOW}
 
 
 GROUNDS = {

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from paimonlab.analysis.snapshots.file_totals import FileTotals
+from paimonlab.analysis.row_words import BEFORE_MERGING
+from paimonlab.analysis.snapshots.file_totals import FileTotals, changed_rows_of
 from paimonlab.secrets import hides_secrets, redacted
-from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, CommitKind, Snapshot
 
 
 @hides_secrets
@@ -27,8 +28,11 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     commit_kind: str
     metrics: dict[str, int]
     """``addedFiles``, ``deletedFiles``, ``addedRows``, ``deletedRows``, ``addedBytes``,
-    ``deletedBytes``, ``changelogRows``, ``totalRows`` (before merging); zeros and unknown
-    numbers are left out."""
+    ``deletedBytes`` (of files), ``changelogRows``, ``totalRows`` (before merging); zeros and
+    unknown numbers are left out."""
+    written_rows: int | None
+    """Inserted or updated; None of a compaction, which writes no new rows, and if unknown."""
+    deleted_rows: int | None
     schema_id: int
     tags: tuple[str, ...]
     properties: dict[str, str]
@@ -43,6 +47,8 @@ class Log(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag="log", 
     entries: tuple[LogEntry, ...]
     older_count: int
     """Existing snapshots that are not shown."""
+    rows_are: str = BEFORE_MERGING
+    """What the rows of files are, as `rows_are` says it."""
 
 
 def log(
@@ -52,6 +58,7 @@ def log(
     tags: Mapping[str, int],
     *,
     older_count: int = 0,
+    rows_are: str = BEFORE_MERGING,
 ) -> Log:
     """Say what each commit did.
 
@@ -67,6 +74,8 @@ def log(
         Name of each tag and the id of its snapshot.
     older_count
         Existing snapshots that are not among these.
+    rows_are
+        What the rows of files are: `paimonlab.analysis.row_words.rows_are`.
     """
     ordered = sorted(snapshots, key=lambda snapshot: -snapshot.id)
     names: dict[int, list[str]] = {}
@@ -76,11 +85,14 @@ def log(
         _entry(snapshot, totals.get(snapshot.id), names.get(snapshot.id, ()))
         for snapshot in ordered
     ]
-    return Log(table=table, entries=tuple(entries), older_count=older_count)
+    return Log(table=table, entries=tuple(entries), older_count=older_count, rows_are=rows_are)
 
 
 def _entry(snapshot: Snapshot, totals: FileTotals | None, tags: Iterable[str]) -> LogEntry:
     identifier = snapshot.commit_identifier
+    rows = None
+    if snapshot.commit_kind is not CommitKind.COMPACT:
+        rows = changed_rows_of(snapshot.commit_kind, totals)
     return LogEntry(
         version=snapshot.id,
         time_millis=snapshot.time_millis,
@@ -89,6 +101,8 @@ def _entry(snapshot: Snapshot, totals: FileTotals | None, tags: Iterable[str]) -
         operation=snapshot.operation or snapshot.commit_kind.value,
         commit_kind=snapshot.commit_kind.value,
         metrics={name: value for name, value in _metrics(snapshot, totals) if value},
+        written_rows=rows and rows.written,
+        deleted_rows=rows and rows.deleted,
         schema_id=snapshot.schema_id,
         tags=tuple(tags),
         properties=redacted(snapshot.properties or {}),

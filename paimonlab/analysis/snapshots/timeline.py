@@ -46,6 +46,16 @@ class TimelinePoint(msgspec.Struct, frozen=True, kw_only=True, rename="camel", o
     file_bytes: int | None = None
     added_file_count: int | None = None
     deleted_file_count: int | None = None
+    written_rows: int | None = None
+    """Inserted or updated; None of a compaction, too."""
+    deleted_rows: int | None = None
+
+    @property
+    def row_change(self) -> int | None:
+        """Rows written less rows deleted; where that is unknown, of files and before merging."""
+        if self.written_rows is None or self.deleted_rows is None:
+            return self.delta_record_count
+        return self.written_rows - self.deleted_rows
 
 
 class TimelineGroup(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from paimonlab.analysis.row_words import BEFORE_MERGING
-from paimonlab.analysis.snapshots.file_totals import FileTotals
+from paimonlab.analysis.snapshots.file_totals import FileTotals, changed_rows_of
 from paimonlab.analysis.snapshots.timeline import (
     Timeline,
     TimelineBranch,
@@ -19,6 +19,7 @@ from paimonlab.analysis.snapshots.timeline import (
 from paimonlab.spec.snapshot import (
     BATCH_COMMIT_IDENTIFIER,
     FIRST_SNAPSHOT_ID,
+    CommitKind,
     Snapshot,
     watermark_of,
 )
@@ -112,6 +113,7 @@ def with_files(timeline: Timeline, totals: Mapping[int, FileTotals]) -> Timeline
     points = [
         replace(
             point,
+            **_rows(point, files),
             manifest_count=files.manifest_count,
             file_count=files.file_count,
             file_bytes=files.file_bytes,
@@ -129,6 +131,12 @@ def with_files(timeline: Timeline, totals: Mapping[int, FileTotals]) -> Timeline
         for group in timeline.groups
     ]
     return replace(timeline, points=tuple(points), groups=tuple(groups))
+
+
+def _rows(point: TimelinePoint, files: FileTotals) -> dict[str, int]:
+    kind = CommitKind(point.commit_kind)
+    rows = None if kind is CommitKind.COMPACT else changed_rows_of(kind, files)
+    return {} if rows is None else {"written_rows": rows.written, "deleted_rows": rows.deleted}
 
 
 def _names_by_id(named: Mapping[str, int]) -> dict[int, tuple[str, ...]]:

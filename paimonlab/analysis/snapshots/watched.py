@@ -11,9 +11,10 @@ import numpy as np
 import pyarrow as pa
 
 from paimonlab.analysis.row_words import BEFORE_MERGING
-from paimonlab.arrow_values import null_filled, numpy_values
+from paimonlab.analysis.snapshots.file_totals import changed_rows, manifest_sums, together
+from paimonlab.arrow_values import numpy_values
 from paimonlab.spec.manifests.manifest import FileKind
-from paimonlab.spec.snapshot import CommitKind, Snapshot
+from paimonlab.spec.snapshot import Snapshot
 
 RATE_SECONDS = 60
 """Rates are those of the last minute."""
@@ -122,35 +123,19 @@ def commit_of(snapshot: Snapshot, changes: Iterable[pa.Table]) -> WatchedCommit:
     changes
         Its own entries, tables of `ENTRY_SCHEMA`.
     """
-    sums = np.zeros(
-        6, np.int64
-    )  # files, rows and bytes that were added; files, rows deleted; -U -D
-    for entries in changes:
-        rows = numpy_values(entries["row_count"])
-        is_deleted = numpy_values(entries["kind"]) == int(FileKind.DELETE)
-        deletes = numpy_values(null_filled(entries["delete_row_count"], 0))
-        sizes = numpy_values(entries["file_size_bytes"])
-        sums += [
-            (~is_deleted).sum(),
-            rows[~is_deleted].sum(),
-            sizes[~is_deleted].sum(),
-            is_deleted.sum(),
-            rows[is_deleted].sum(),
-            deletes[~is_deleted].sum(),
-        ]
-    added_files, added_rows, added_bytes, deleted_files, removed_rows, deletes_rows = sums.tolist()
-    is_rewritten = snapshot.commit_kind is CommitKind.COMPACT
+    sums = together(manifest_sums([*changes]))
+    rows = changed_rows(snapshot.commit_kind, sums)
     return WatchedCommit(
         snapshot_id=snapshot.id,
         time_millis=snapshot.time_millis,
         commit_kind=snapshot.commit_kind.value,
         user=snapshot.commit_user,
-        written_rows=0 if is_rewritten else added_rows - deletes_rows,
-        deleted_rows=0 if is_rewritten else deletes_rows + removed_rows,
+        written_rows=rows.written,
+        deleted_rows=rows.deleted,
         changelog_rows=snapshot.changelog_record_count,
-        added_files=added_files,
-        deleted_files=deleted_files,
-        added_bytes=added_bytes,
+        added_files=sums.added.file_count,
+        deleted_files=sums.deleted.file_count,
+        added_bytes=sums.added.file_bytes,
     )
 
 

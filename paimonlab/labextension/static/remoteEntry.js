@@ -2048,7 +2048,8 @@ const CHANGES = ([["rows", "Rows", count], ["files", "Files", count], ["size", "
 const BOTH_WAYS = /^(added|deleted)(Rows|Files|Bytes)$/;
 
 function render({ data, el, host }) {
-  const { table, entries, olderCount } = data.view;
+  const { table, entries, olderCount, rowsAre } = data.view;
+  const wordsOf = (name) => (name === "totalRows" ? `total ${rowsAre}` : name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
   const note = olderCount ? `the newest ${count(entries.length)} of ${count(entries.length + olderCount)} commits` : "";
   const { body, say, stop } = frame(el, { title: `${table}: history`, note, headline: entries.length ? headlineOf(entries[0]) : "", css: "td.right { white-space: normal; }" });
   if (!entries.length) {
@@ -2066,7 +2067,7 @@ function render({ data, el, host }) {
     const shown = entries.filter((entry) => !only.value || entry.operation === only.value);
     const others = [...new Set(shown.flatMap((entry) => Object.keys(entry.metrics)))].filter((name) => !BOTH_WAYS.test(name));
     const hasTimes = shown.some((entry) => entry.timeMillis !== null);
-    const rows = shown.map((entry) => [entry.version, ...(hasTimes ? [entry.timeMillis] : []), entry.operation, ...CHANGES.map(([, what]) => entry.metrics[`added${what}`] ?? (entry.metrics[`deleted${what}`] === undefined ? null : 0)), ...others.map((name) => entry.metrics[name]), entry.tags.join(", "), entry.user, entry]);
+    const rows = shown.map((entry) => [entry.version, ...(hasTimes ? [entry.timeMillis] : []), entry.operation, ...CHANGES.map(([, what]) => { const [added, deleted] = bothOf(entry, what); return added ?? (deleted == null ? null : 0); }), ...others.map((name) => entry.metrics[name]), entry.tags.join(", "), entry.user, entry]);
     const heads = [
       { name: "version", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "operation", text: (name) => name.toLowerCase() },
       ...CHANGES.map(([name, what, write]) => ({ name, right: true, optional: true, text: (_, row) => changeOf(row[row.length - 1], what, write) })),
@@ -2088,7 +2089,8 @@ function render({ data, el, host }) {
     details.replaceChildren(card([
       ["version", version], ["time (UTC)", moment(entry.timeMillis)], ["user", entry.user], ["identifier", entry.identifier === null ? "batch" : count(entry.identifier)],
       ["operation", entry.operation.toLowerCase()], ["kind", entry.commitKind === entry.operation ? "" : entry.commitKind.toLowerCase()], ["schema", entry.schemaId],
-      ...Object.entries(entry.metrics).map(([name, value]) => ([wordsOf(name), name.endsWith("Bytes") ? bytes(value) : count(value)])),
+      ["inserted, updated", entry.writtenRows ? count(entry.writtenRows) : ""], ["deleted", entry.deletedRows ? count(entry.deletedRows) : ""],
+      ...Object.entries(entry.metrics).filter(([name]) => entry.writtenRows === null || !/^(added|deleted)Rows$/.test(name)).map(([name, value]) => ([wordsOf(name), name.endsWith("Bytes") ? bytes(value) : count(value)])),
       ["tags", entry.tags.join(", ")], ["writer", entry.writerVersion],
       ...Object.entries(entry.properties).map(([name, value]) => ([`property ${name}`, value])),
     ]), copyButton(`copy VERSION AS OF ${version}`, () => `VERSION AS OF ${version}`, say));
@@ -2112,20 +2114,19 @@ function render({ data, el, host }) {
   };
 }
 
-function headlineOf({ version, operation, commitKind, metrics, user, timeMillis }) {
-  const { addedRows, deletedRows, addedFiles, deletedFiles } = metrics;
-  const what = commitKind === "COMPACT"
-    ? commitText({ kind: operation, written: 0, deleted: 0, files: addedFiles, merged: deletedFiles ?? 0, user })
-    : commitText({ kind: operation, written: addedRows, deleted: deletedRows, files: addedFiles, user });
+function headlineOf({ version, operation, commitKind, metrics, writtenRows, deletedRows, user, timeMillis }) {
+  const { addedFiles, deletedFiles } = metrics;
+  const merged = commitKind === "COMPACT" ? deletedFiles ?? 0 : undefined;
+  const what = commitText({ kind: operation, written: writtenRows ?? 0, deleted: deletedRows ?? 0, files: addedFiles, merged, user });
   return `Version ${version}: ${what}${timeMillis === null ? "" : `, ${ago(timeMillis)}`}`;
 }
 
-function changeOf({ metrics }, what, write) {
-  return bothWays(metrics[`added${what}`], metrics[`deleted${what}`], write);
+function changeOf(entry, what, write) {
+  return bothWays(...bothOf(entry, what), write);
 }
 
-function wordsOf(name) {
-  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+function bothOf({ metrics, writtenRows, deletedRows }, what) {
+  return what === "Rows" && writtenRows !== null ? [writtenRows, deletedRows] : [metrics[`added${what}`], metrics[`deleted${what}`]];
 }
 
 return render;
@@ -4285,7 +4286,7 @@ const measuresOf = (rowsAre) => ([
   [rowsAre, ({ point, group }) => (point ?? group)?.totalRecordCount, count],
   ["live files", ({ point, group }) => (point ?? group)?.fileCount, count],
   ["size", ({ point, group }) => (point ?? group)?.fileBytes, bytes],
-  ["rows of the commit", ({ point, group }) => (point ?? group)?.deltaRecordCount, signed],
+  ["rows of the commit", rowChange, signed],
   ["changelog rows", ({ point, group }) => (point ?? group)?.changelogRecordCount ?? 0, count],
 ]);
 
@@ -4306,7 +4307,7 @@ function render({ data, el, host }) {
     body.append(empty("Nothing was written to it yet. The first snapshot is made by", `INSERT INTO ${view.table} VALUES …`));
     return stop;
   }
-  const largest = items.reduce((most, { point }) => Math.max(most, Math.abs(Number(point?.deltaRecordCount ?? 0))), 1);
+  const largest = items.reduce((most, item) => Math.max(most, Math.abs(Number((item.point && rowChange(item)) ?? 0))), 1);
   const hasTimes = items.every((item) => item.millis !== null);
   const known = measuresOf(view.rowsAre).filter(([, value]) => items.some((item) => value(item)));
   const mainCount = items.filter((item) => !item.lane).length;
@@ -4390,7 +4391,7 @@ function render({ data, el, host }) {
     const [low, high] = ends();
     const inside = items.slice(low, high + 1);
     const [first, last] = [items[low].first, items[high].last];
-    const rows = inside.map(({ point, group }) => (point ?? group)?.deltaRecordCount ?? NaN);
+    const rows = inside.map((item) => rowChange(item) ?? NaN);
     const snapshots = inside.reduce((sum, { group }) => sum + (group?.snapshotCount ?? 1), 0);
     lit();
     details.replaceChildren(card([
@@ -4466,8 +4467,9 @@ function headlineOf({ points, groups }) {
   if (!newest) return "";
   const total = points.length + groups.reduce((sum, group) => sum + group.snapshotCount, 0);
   const { commitKind, commitUser, timeMillis, addedFileCount, deltaRecordCount } = newest;
-  const added = Number(deltaRecordCount ?? 0);
-  const what = commitText({ kind: commitKind, written: Math.max(added, 0), deleted: Math.max(-added, 0), files: addedFileCount ?? 0, user: commitUser });
+  const change = Number(deltaRecordCount ?? 0);
+  const { writtenRows = Math.max(change, 0), deletedRows = Math.max(-change, 0) } = newest;
+  const what = commitText({ kind: commitKind, written: Number(writtenRows), deleted: Number(deletedRows), files: addedFileCount ?? 0, user: commitUser });
   return `${many(total, "snapshot")}, newest${timeMillis ? ` ${ago(timeMillis)}` : ""}: ${what}`;
 }
 
@@ -4550,7 +4552,7 @@ function withRoom(items) {
 
 function drawn(item, largest, most, isNamed) {
   const { point, group, x, y } = item;
-  const size = 0.7 * Math.min(1, most) + (most - 0.7 * Math.min(1, most)) * Math.sqrt(Math.abs(Number(point?.deltaRecordCount ?? 0)) / largest);
+  const size = 0.7 * Math.min(1, most) + (most - 0.7 * Math.min(1, most)) * Math.sqrt(Math.abs(Number((item.point && rowChange(item)) ?? 0)) / largest);
   const half = 12 * Math.min(1, most);
   const shape = point ? mark(point.commitKind, 0, 0) : groupMark((group));
   const element = s("g", { class: "item", role: "option", "aria-selected": "false", "aria-label": sentence(item), transform: `translate(${x} ${y})` },
@@ -4720,16 +4722,28 @@ function legendOf(items, { branches }) {
     [null, "larger: more rows"]);
 }
 
-function sentence({ point, group, branch, gap }) {
+function rowChange({ point, group }) {
+  const { writtenRows, deletedRows } = point ?? {};
+  return writtenRows == null ? (point ?? group)?.deltaRecordCount : writtenRows - (deletedRows ?? 0);
+}
+
+function rowsOf(item) {
+  const { writtenRows, deletedRows } = item.point ?? {};
+  return (writtenRows && deletedRows ? bothWays(writtenRows, deletedRows) : "") || signed(rowChange(item));
+}
+
+function sentence(item) {
+  const { point, group, branch, gap } = item;
   const where = branch ? `branch ${branch}, ` : "";
-  const rows = (point ?? group)?.deltaRecordCount;
-  const tail = `${rows === undefined ? "" : `, ${signed(rows)} ${Math.abs(Number(rows)) === 1 ? "row" : "rows"}`}${gap ? `, ${gap} expired before it` : ""}`;
+  const rows = rowChange(item);
+  const tail = `${rows === undefined ? "" : `, ${rowsOf(item)} ${Math.abs(Number(rows)) === 1 ? "row" : "rows"}`}${gap ? `, ${gap} expired before it` : ""}`;
   if (group) return `snapshots ${group.firstId} to ${group.lastId}: ${kinds([{ group }])}${tail}`;
   const { id, commitKind, timeMillis, tags } = (point);
   return `${where}snapshot ${id}, ${commitKind.toLowerCase()}${timeMillis ? `, ${moment(timeMillis)}` : ""}${tail}${tags ? `, tags ${tags.join(", ")}` : ""}`;
 }
 
-function cardOf({ point, group, branch, gap }, rowsAre) {
+function cardOf(item, rowsAre) {
+  const { point, group, branch, gap } = item;
   const shown = (point ?? group);
   const expired = gap ? `, ${gap} expired before it` : "";
   return card([
@@ -4741,7 +4755,7 @@ function cardOf({ point, group, branch, gap }, rowsAre) {
       ["user", shortId(shown.commitUser ?? "")], ["identifier", shown.commitIdentifier === undefined ? "batch" : count(shown.commitIdentifier)],
       ["files", shown.addedFileCount === undefined ? "" : `+${count(shown.addedFileCount)}${shown.deletedFileCount ? ` -${count(shown.deletedFileCount)}` : ""}`], ["manifests", count(shown.manifestCount)],
     ])),
-    ["rows", signed(shown.deltaRecordCount)], [rowsAre === "rows" ? "rows in all" : rowsAre, count(shown.totalRecordCount)],
+    ["rows", rowsOf(item)], [rowsAre === "rows" ? "rows in all" : rowsAre, count(shown.totalRecordCount)],
     ["changelog rows", shown.changelogRecordCount ? count(shown.changelogRecordCount) : ""],
     ["live files", count(shown.fileCount)], ["size", bytes(shown.fileBytes)],
     ["schema", `${shown.schemaId}${shown.isNewSchema ? ", new here" : shown.newSchemas ? `, new here: ${shown.newSchemas.join(", ")}` : ""}`],

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
+import paimonlab
 from paimonlab.analysis.snapshots import commit_log
+from paimonlab.analysis.snapshots.watching import Watcher
 from paimonlab.notebook import commands, views
+from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.views.log.drawing import draw
+from paimonlab.notebook.views.watch.drawing import draw as draw_watch
 from paimonlab.scan.live_files import delta_manifests_of, read_entries
 from paimonlab.spec.manifests.manifest import FileKind
 from paimonlab.table.inside import store_of
@@ -69,6 +74,33 @@ def test_metrics_are_those_of_the_manifests(case: Any) -> None:
             assert entry.metrics.get(f"{word}Bytes", 0) == sum(
                 r["file_size_bytes"] for r in of_kind
             )
+
+
+@pytest.fixture
+def deletes(tmp_path: Any) -> Table:
+    """Ten rows, then five of them deleted, then three others updated and one deleted."""
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    table = catalog.write_table("db.t", {"id": range(10), "v": [0] * 10}, primary_keys="id")
+    table.delete("id < 5")
+    changes = {"id": [5, 6, 7, 8], "v": [1] * 4, "kind": ["+U", "+U", "+U", "-D"]}
+    table.write(pa.table(changes), row_kinds="kind")
+    return table
+
+
+@pytest.mark.parametrize("name", ["log", "watch", "timeline"])
+def test_deletes_have_no_plus_sign(deletes: Table, name: str) -> None:
+    """Though each is a row more in the files of the table, as Java's record counts say."""
+    last = deletes.snapshots.ids()[-1]
+    for undone, said in enumerate(["+3 -1 rows", "-5 rows", "+10 rows"]):
+        if undone:
+            deletes.maintenance.rollback_to(snapshot=last - undone)
+        view = deletes.show.log() if name == "log" else deletes.show.timeline()
+        if name == "watch":
+            view = draw_watch(Watcher(deletes).value("stopped"))
+        assert isinstance(view, Drawn)
+        assert f"{said}, " in view.grid.headline
+        assert "+5" not in repr(view)
 
 
 def test_the_newest_come_first_and_the_rest_is_counted() -> None:

@@ -412,6 +412,7 @@ export interface Log {
   table: string;
   entries: (LogEntry)[];
   olderCount: number;
+  rowsAre: string;
 }
 
 export interface LogEntry {
@@ -422,6 +423,8 @@ export interface LogEntry {
   operation: string;
   commitKind: string;
   metrics: Record<string, number>;
+  writtenRows: number | null;
+  deletedRows: number | null;
   schemaId: number;
   tags: (string)[];
   properties: Record<string, string>;
@@ -889,6 +892,8 @@ export interface TimelinePoint {
   fileBytes?: number | null;
   addedFileCount?: number | null;
   deletedFileCount?: number | null;
+  writtenRows?: number | null;
+  deletedRows?: number | null;
 }
 
 export interface Travel {

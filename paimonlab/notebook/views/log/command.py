@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from paimonlab.analysis.row_words import rows_are
 from paimonlab.analysis.snapshots import commit_log
 from paimonlab.analysis.snapshots.reading_totals import read_totals
 from paimonlab.notebook import views
@@ -9,7 +10,7 @@ from paimonlab.notebook.kernel.determinism import is_deterministic
 from paimonlab.notebook.views.log.drawing import draw
 from paimonlab.notebook.views.opening import opened
 from paimonlab.storage.together import both
-from paimonlab.table.inside import store_of
+from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
 
 
@@ -45,5 +46,6 @@ def log(table: str | Table, *, last: int = 20) -> views.View:
         totals,
         {name: tag.id for name, tag in tags.items()},
         older_count=len(ids) - len(snapshots),
+        rows_are=rows_are(opened_table.primary_keys, definition_of(opened_table).options),
     )
     return draw(views.repeatable_log(history) if is_deterministic() else history)

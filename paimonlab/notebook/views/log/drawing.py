@@ -40,8 +40,8 @@ def _headline(entry: LogEntry) -> str:
     is_compaction = entry.commit_kind == "COMPACT"
     what = commit_text(
         entry.operation,
-        written=None if is_compaction else metrics.get("addedRows"),
-        deleted=None if is_compaction else metrics.get("deletedRows"),
+        written=entry.written_rows,
+        deleted=entry.deleted_rows,
         files=metrics.get("addedFiles"),
         merged=metrics.get("deletedFiles", 0) if is_compaction else None,
         user=entry.user,
@@ -65,7 +65,8 @@ def _fields(log: Log) -> Iterator[Field]:
             )
     for name in names:
         if name.removeprefix("added").removeprefix("deleted") not in _BOTH_WAYS.values():
-            yield Column(_words(name), align=Align.RIGHT, rank=2), partial(_metric, name)
+            head = f"total {log.rows_are}" if name == "totalRows" else _words(name)
+            yield Column(head, align=Align.RIGHT, rank=2), partial(_metric, name)
     yield Column("schema", align=Align.RIGHT, rank=2), lambda entry: entry.schema_id
     if any(entry.identifier is not None for entry in log.entries):
         yield (
@@ -88,7 +89,10 @@ def _words(name: str) -> str:
 def _both_ways(what: str, entry: LogEntry) -> str:
     """Write what was added and deleted in one: ``+6 -18``."""
     write = bytes_text if what == "Bytes" else count
-    signs = {"+": entry.metrics.get(f"added{what}"), "-": entry.metrics.get(f"deleted{what}")}
+    added, deleted = entry.metrics.get(f"added{what}"), entry.metrics.get(f"deleted{what}")
+    if what == "Rows" and entry.written_rows is not None:  # not those of files: a delete is one
+        added, deleted = entry.written_rows, entry.deleted_rows
+    signs = {"+": added, "-": deleted}
     return " ".join(f"{sign}{write(number)}" for sign, number in signs.items() if number)
 
 

@@ -11,7 +11,8 @@ const BOTH_WAYS = /^(added|deleted)(Rows|Files|Bytes)$/;
 
 /** @param {LogContext} context */
 export function render({ data, el, host }) {
-  const { table, entries, olderCount } = data.view;
+  const { table, entries, olderCount, rowsAre } = data.view;
+  const wordsOf = (/** @type {string} */ name) => (name === "totalRows" ? `total ${rowsAre}` : name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
   const note = olderCount ? `the newest ${count(entries.length)} of ${count(entries.length + olderCount)} commits` : "";
   const { body, say, stop } = frame(el, { title: `${table}: history`, note, headline: entries.length ? headlineOf(entries[0]) : "", css: "td.right { white-space: normal; }" });
   if (!entries.length) {
@@ -31,7 +32,7 @@ export function render({ data, el, host }) {
     const shown = entries.filter((entry) => !only.value || entry.operation === only.value);
     const others = [...new Set(shown.flatMap((entry) => Object.keys(entry.metrics)))].filter((name) => !BOTH_WAYS.test(name));
     const hasTimes = shown.some((entry) => entry.timeMillis !== null);
-    const rows = shown.map((entry) => [entry.version, ...(hasTimes ? [entry.timeMillis] : []), entry.operation, ...CHANGES.map(([, what]) => entry.metrics[`added${what}`] ?? (entry.metrics[`deleted${what}`] === undefined ? null : 0)), ...others.map((name) => entry.metrics[name]), entry.tags.join(", "), entry.user, entry]);
+    const rows = shown.map((entry) => [entry.version, ...(hasTimes ? [entry.timeMillis] : []), entry.operation, ...CHANGES.map(([, what]) => { const [added, deleted] = bothOf(entry, what); return added ?? (deleted == null ? null : 0); }), ...others.map((name) => entry.metrics[name]), entry.tags.join(", "), entry.user, entry]);
     const heads = [
       { name: "version", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "operation", text: (/** @type {string} */ name) => name.toLowerCase() },
       ...CHANGES.map(([name, what, write]) => ({ name, right: true, optional: true, text: (/** @type {any} */ _, /** @type {any[]} */ row) => changeOf(row[row.length - 1], what, write) })),
@@ -54,7 +55,8 @@ export function render({ data, el, host }) {
     details.replaceChildren(card([
       ["version", version], ["time (UTC)", moment(entry.timeMillis)], ["user", entry.user], ["identifier", entry.identifier === null ? "batch" : count(entry.identifier)],
       ["operation", entry.operation.toLowerCase()], ["kind", entry.commitKind === entry.operation ? "" : entry.commitKind.toLowerCase()], ["schema", entry.schemaId],
-      ...Object.entries(entry.metrics).map(([name, value]) => /** @type {[string, string]} */ ([wordsOf(name), name.endsWith("Bytes") ? bytes(value) : count(value)])),
+      ["inserted, updated", entry.writtenRows ? count(entry.writtenRows) : ""], ["deleted", entry.deletedRows ? count(entry.deletedRows) : ""],
+      ...Object.entries(entry.metrics).filter(([name]) => entry.writtenRows === null || !/^(added|deleted)Rows$/.test(name)).map(([name, value]) => /** @type {[string, string]} */ ([wordsOf(name), name.endsWith("Bytes") ? bytes(value) : count(value)])),
       ["tags", entry.tags.join(", ")], ["writer", entry.writerVersion],
       ...Object.entries(entry.properties).map(([name, value]) => /** @type {[string, string]} */ ([`property ${name}`, value])),
     ]), copyButton(`copy VERSION AS OF ${version}`, () => `VERSION AS OF ${version}`, say));
@@ -79,20 +81,19 @@ export function render({ data, el, host }) {
 }
 
 /** What the newest commit did. @param {LogEntry} entry */
-function headlineOf({ version, operation, commitKind, metrics, user, timeMillis }) {
-  const { addedRows, deletedRows, addedFiles, deletedFiles } = metrics;
-  const what = commitKind === "COMPACT"
-    ? commitText({ kind: operation, written: 0, deleted: 0, files: addedFiles, merged: deletedFiles ?? 0, user })
-    : commitText({ kind: operation, written: addedRows, deleted: deletedRows, files: addedFiles, user });
+function headlineOf({ version, operation, commitKind, metrics, writtenRows, deletedRows, user, timeMillis }) {
+  const { addedFiles, deletedFiles } = metrics;
+  const merged = commitKind === "COMPACT" ? deletedFiles ?? 0 : undefined;
+  const what = commitText({ kind: operation, written: writtenRows ?? 0, deleted: deletedRows ?? 0, files: addedFiles, merged, user });
   return `Version ${version}: ${what}${timeMillis === null ? "" : `, ${ago(timeMillis)}`}`;
 }
 
 /** @param {LogEntry} entry @param {string} what @param {(value: number) => string} write */
-function changeOf({ metrics }, what, write) {
-  return bothWays(metrics[`added${what}`], metrics[`deleted${what}`], write);
+function changeOf(entry, what, write) {
+  return bothWays(...bothOf(entry, what), write);
 }
 
-/** addedFiles as two words. @param {string} name */
-function wordsOf(name) {
-  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+/** What was added and deleted; rows are not those of files, where a delete is one more. @param {LogEntry} entry @param {string} what @returns {[number | null | undefined, number | null | undefined]} */
+function bothOf({ metrics, writtenRows, deletedRows }, what) {
+  return what === "Rows" && writtenRows !== null ? [writtenRows, deletedRows] : [metrics[`added${what}`], metrics[`deleted${what}`]];
 }

@@ -64,11 +64,12 @@ def draw(timeline: Timeline, *, last: int = 20) -> Drawn[Timeline]:
 
 def _headline(timeline: Timeline) -> str:
     newest = timeline.points[-1]
-    added = newest.delta_record_count or 0
+    change = newest.delta_record_count or 0
+    is_known = newest.written_rows is not None
     what = commit_text(
         newest.commit_kind,
-        written=max(added, 0),
-        deleted=max(-added, 0),
+        written=newest.written_rows if is_known else max(change, 0),
+        deleted=newest.deleted_rows if is_known else max(-change, 0),
         files=newest.added_file_count,
         user=newest.commit_user,
     )
@@ -89,16 +90,13 @@ def _grid(points: Sequence[TimelinePoint], caption: str, footer: str, rows_are: 
 
 def _fields(points: Sequence[TimelinePoint], rows_are: str) -> Iterator[Field]:
     """Choose the columns: those that would be empty are left out."""
-    largest = max(abs(point.delta_record_count or 0) for point in points)
+    largest = max(abs(point.row_change or 0) for point in points)
     yield Column("snapshot", align=Align.RIGHT), lambda point: point.id
     yield Column("kind"), _kind
     if any(point.time_millis is not None for point in points):
         yield Column("time (UTC)"), lambda point: time_text(point.time_millis)
-    yield Column("rows", align=Align.RIGHT), lambda point: signed(point.delta_record_count or None)
-    yield (
-        Column("", is_drawing=True),
-        lambda point: _bar(abs(point.delta_record_count or 0), largest),
-    )
+    yield Column("rows", align=Align.RIGHT), _rows
+    yield Column("", is_drawing=True), lambda point: _bar(abs(point.row_change or 0), largest)
     yield (
         Column(f"total{rows_are.removeprefix('rows')}", align=Align.RIGHT, rank=2),
         lambda point: count(point.total_record_count),
@@ -150,6 +148,13 @@ def _legend(timeline: Timeline) -> Iterator[str]:
 
 def _kind(point: TimelinePoint) -> str:
     return f"{LETTERS[point.commit_kind]} {point.commit_kind.lower()}"
+
+
+def _rows(point: TimelinePoint) -> str:
+    if point.written_rows is None:
+        return signed(point.delta_record_count or None)
+    parts = (point.written_rows, -(point.deleted_rows or 0))
+    return " ".join(signed(part) for part in parts if part)
 
 
 def _schema(point: TimelinePoint) -> str:

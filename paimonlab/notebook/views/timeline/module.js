@@ -1,5 +1,5 @@
 // @ts-check
-import { COLOURS, KINDS, ago, bytes, card, commitText, copyButton, count, empty, frame, h, legend, many, mark, moment, roving, s, shortId, signed, slider, swatch } from "../../display/browser/parts.js";
+import { COLOURS, KINDS, ago, bothWays, bytes, card, commitText, copyButton, count, empty, frame, h, legend, many, mark, moment, roving, s, shortId, signed, slider, swatch } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Timeline} Timeline */
 /** @typedef {import("../../display/browser/views").TimelinePoint} TimelinePoint */
@@ -21,7 +21,7 @@ const measuresOf = (rowsAre) => /** @type {[string, (item: Item) => any, (value:
   [rowsAre, ({ point, group }) => (point ?? group)?.totalRecordCount, count],
   ["live files", ({ point, group }) => (point ?? group)?.fileCount, count],
   ["size", ({ point, group }) => (point ?? group)?.fileBytes, bytes],
-  ["rows of the commit", ({ point, group }) => (point ?? group)?.deltaRecordCount, signed],
+  ["rows of the commit", rowChange, signed],
   ["changelog rows", ({ point, group }) => (point ?? group)?.changelogRecordCount ?? 0, count],
 ]);
 
@@ -43,7 +43,7 @@ export function render({ data, el, host }) {
     body.append(empty("Nothing was written to it yet. The first snapshot is made by", `INSERT INTO ${view.table} VALUES …`));
     return stop;
   }
-  const largest = items.reduce((most, { point }) => Math.max(most, Math.abs(Number(point?.deltaRecordCount ?? 0))), 1);
+  const largest = items.reduce((most, item) => Math.max(most, Math.abs(Number((item.point && rowChange(item)) ?? 0))), 1);
   const hasTimes = items.every((item) => item.millis !== null);
   const known = measuresOf(view.rowsAre).filter(([, value]) => items.some((item) => value(item)));
   const mainCount = items.filter((item) => !item.lane).length;
@@ -132,7 +132,7 @@ export function render({ data, el, host }) {
     const [low, high] = ends();
     const inside = items.slice(low, high + 1);
     const [first, last] = [items[low].first, items[high].last];
-    const rows = inside.map(({ point, group }) => (point ?? group)?.deltaRecordCount ?? NaN);
+    const rows = inside.map((item) => rowChange(item) ?? NaN);
     const snapshots = inside.reduce((sum, { group }) => sum + (group?.snapshotCount ?? 1), 0);
     lit();
     details.replaceChildren(card([
@@ -212,8 +212,9 @@ function headlineOf({ points, groups }) {
   if (!newest) return "";
   const total = points.length + groups.reduce((sum, group) => sum + group.snapshotCount, 0);
   const { commitKind, commitUser, timeMillis, addedFileCount, deltaRecordCount } = newest;
-  const added = Number(deltaRecordCount ?? 0);
-  const what = commitText({ kind: commitKind, written: Math.max(added, 0), deleted: Math.max(-added, 0), files: addedFileCount ?? 0, user: commitUser });
+  const change = Number(deltaRecordCount ?? 0);
+  const { writtenRows = Math.max(change, 0), deletedRows = Math.max(-change, 0) } = newest;
+  const what = commitText({ kind: commitKind, written: Number(writtenRows), deleted: Number(deletedRows), files: addedFileCount ?? 0, user: commitUser });
   return `${many(total, "snapshot")}, newest${timeMillis ? ` ${ago(timeMillis)}` : ""}: ${what}`;
 }
 
@@ -307,7 +308,7 @@ function withRoom(items) {
 /** @param {Item} item @param {number} largest rows of the largest commit @param {number} most times the size of a mark @param {boolean} isNamed */
 function drawn(item, largest, most, isNamed) {
   const { point, group, x, y } = item;
-  const size = 0.7 * Math.min(1, most) + (most - 0.7 * Math.min(1, most)) * Math.sqrt(Math.abs(Number(point?.deltaRecordCount ?? 0)) / largest);
+  const size = 0.7 * Math.min(1, most) + (most - 0.7 * Math.min(1, most)) * Math.sqrt(Math.abs(Number((item.point && rowChange(item)) ?? 0)) / largest);
   const half = 12 * Math.min(1, most);
   const shape = point ? mark(point.commitKind, 0, 0) : groupMark(/** @type {TimelineGroup} */ (group));
   const element = s("g", { class: "item", role: "option", "aria-selected": "false", "aria-label": sentence(item), transform: `translate(${x} ${y})` },
@@ -493,18 +494,32 @@ function legendOf(items, { branches }) {
     [null, "larger: more rows"]);
 }
 
+/** Rows written less rows deleted; where that is unknown, of files and before merging. @param {Item} item */
+function rowChange({ point, group }) {
+  const { writtenRows, deletedRows } = point ?? {};
+  return writtenRows == null ? (point ?? group)?.deltaRecordCount : writtenRows - (deletedRows ?? 0);
+}
+
+/** Both ways, as far as they are known. @param {Item} item */
+function rowsOf(item) {
+  const { writtenRows, deletedRows } = item.point ?? {};
+  return (writtenRows && deletedRows ? bothWays(writtenRows, deletedRows) : "") || signed(rowChange(item));
+}
+
 /** @param {Item} item */
-function sentence({ point, group, branch, gap }) {
+function sentence(item) {
+  const { point, group, branch, gap } = item;
   const where = branch ? `branch ${branch}, ` : "";
-  const rows = (point ?? group)?.deltaRecordCount;
-  const tail = `${rows === undefined ? "" : `, ${signed(rows)} ${Math.abs(Number(rows)) === 1 ? "row" : "rows"}`}${gap ? `, ${gap} expired before it` : ""}`;
+  const rows = rowChange(item);
+  const tail = `${rows === undefined ? "" : `, ${rowsOf(item)} ${Math.abs(Number(rows)) === 1 ? "row" : "rows"}`}${gap ? `, ${gap} expired before it` : ""}`;
   if (group) return `snapshots ${group.firstId} to ${group.lastId}: ${kinds([{ group }])}${tail}`;
   const { id, commitKind, timeMillis, tags } = /** @type {TimelinePoint} */ (point);
   return `${where}snapshot ${id}, ${commitKind.toLowerCase()}${timeMillis ? `, ${moment(timeMillis)}` : ""}${tail}${tags ? `, tags ${tags.join(", ")}` : ""}`;
 }
 
 /** @param {Item} item @param {string} rowsAre */
-function cardOf({ point, group, branch, gap }, rowsAre) {
+function cardOf(item, rowsAre) {
+  const { point, group, branch, gap } = item;
   const shown = /** @type {any} */ (point ?? group);
   const expired = gap ? `, ${gap} expired before it` : "";
   return card([
@@ -516,7 +531,7 @@ function cardOf({ point, group, branch, gap }, rowsAre) {
       ["user", shortId(shown.commitUser ?? "")], ["identifier", shown.commitIdentifier === undefined ? "batch" : count(shown.commitIdentifier)],
       ["files", shown.addedFileCount === undefined ? "" : `+${count(shown.addedFileCount)}${shown.deletedFileCount ? ` -${count(shown.deletedFileCount)}` : ""}`], ["manifests", count(shown.manifestCount)],
     ])),
-    ["rows", signed(shown.deltaRecordCount)], [rowsAre === "rows" ? "rows in all" : rowsAre, count(shown.totalRecordCount)],
+    ["rows", rowsOf(item)], [rowsAre === "rows" ? "rows in all" : rowsAre, count(shown.totalRecordCount)],
     ["changelog rows", shown.changelogRecordCount ? count(shown.changelogRecordCount) : ""],
     ["live files", count(shown.fileCount)], ["size", bytes(shown.fileBytes)],
     ["schema", `${shown.schemaId}${shown.isNewSchema ? ", new here" : shown.newSchemas ? `, new here: ${shown.newSchemas.join(", ")}` : ""}`],

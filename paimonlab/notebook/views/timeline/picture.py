@@ -53,7 +53,7 @@ def alternative(table: str, points: Points) -> str:
 
 
 def _sentence(point: TimelinePoint) -> str:
-    added = point.delta_record_count
+    added = point.row_change
     rows = "" if added is None else f" {signed_many(added, 'row')}"
     schema = f", schema {point.schema_id}" if point.is_new_schema else ""
     tags = f", tags {', '.join(point.tags)}" if point.tags else ""
@@ -74,7 +74,7 @@ def _width(points: Points) -> int:
 
 
 def _shapes(points: Points) -> Iterator[str]:
-    largest = max(abs(point.delta_record_count or 0) for point in points) or 1
+    largest = max(abs(point.row_change or 0) for point in points) or 1
     for number, point in enumerate(points):
         x = _MARGIN + _STEP * number
         yield from _separators(point, x - _STEP // 2)
@@ -101,7 +101,7 @@ def _separators(point: TimelinePoint, x: int) -> Iterator[str]:
 
 
 def _bar(point: TimelinePoint, x: int, largest: int) -> str:
-    count = point.delta_record_count
+    count = point.row_change
     if not count:  # statistics, and compactions that dropped nothing
         return ""
     top = _LINE - _RADIUS - 5
