@@ -265,6 +265,17 @@ def local_path(warehouse: str) -> str:
     else:
         raise UnsupportedError(
             f"warehouse = '{warehouse}'",
-            f"there is no built-in store for {scheme}:, only for files and {_SCHEMES}",
+            f"there is no built-in store for {scheme}:, only for files and {_SCHEMES}"
+            f"{_of_servers(warehouse, scheme)}",
         )
     return str(Path(path).expanduser().resolve())
+
+
+def _of_servers(address: str, scheme: str) -> str:
+    """Say how a catalog behind Paimon's REST protocol is opened to whom gives its address alone."""
+    if scheme not in ("http", "https"):
+        return ""
+    return (
+        f"; a server of Paimon's REST protocol is opened by its options: {{'metastore': 'rest', "
+        f"'uri': {address!r}, 'warehouse': …, 'token.provider': 'bear', 'token': …}}"
+    )

@@ -19,6 +19,7 @@ from paimonlab.catalog.foreign_tables import ForeignTable, RowsPart, foreign_tab
 from paimonlab.catalog.names import parse
 from paimonlab.errors import CorruptDataError, SchemaError, UnsupportedError
 from paimonlab.progress import counting
+from paimonlab.spec.plurals import many
 from paimonlab.spec.row_digest import RowDigest
 from paimonlab.spec.schema.definition import Schema
 from paimonlab.spec.types.arrow import from_arrow
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 _SOURCE = "migrated.table"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class TableMigration:
     """What a migration did, or with ``dry_run`` would do."""
 
@@ -63,6 +64,19 @@ class TableMigration:
     snapshot: Snapshot | None = None
     """What has the rows; None: there are none, or it was a dry run."""
     is_dry_run: bool = False
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        """Describe it in words."""
+        state = "a new table" if self.creates_target else "a table that is there"
+        said = f"{self.source} to {self.target}, {state}: {many(self.rows, 'row')}"
+        if self.is_dry_run:
+            return f"would be done: {said}"
+        compared = ", compared" if self.is_compared else ""
+        at = "" if self.snapshot is None else f", snapshot {self.snapshot.id}"
+        return f"{said}{compared}{at}{', which it had already' if self.is_done else ''}"
 
 
 def migrate_table(  # noqa: PLR0913 - as the verb of the catalog

@@ -453,7 +453,13 @@ NEW_COLUMN = {
 """Arguments of new columns of pyiceberg and Spark."""
 DELETE = dict.fromkeys(("delete_filter", "filter", "predicate", "row_filter"), "where")
 """Arguments of deletes of pyiceberg and deltalake."""
-DUCKDB = {"table_name": "name", "view_name": "name", "alias": "name", "con": "connection"}
+DUCKDB = {
+    **dict.fromkeys(
+        ("table_name", "view_name", "alias"),
+        "name, which SQL of the connection finds: to_duckdb(connection, name='orders')",
+    ),
+    "con": "connection",
+}
 """Arguments of what gives DuckDB a table in pyiceberg and in DuckDB itself."""
 EXPIRE = {
     "retain_last": "retain_min",
@@ -522,6 +528,13 @@ CATALOG = {
     "cursor": "paimonlab.dbapi.connect(path).cursor()",
 }
 """Of pyiceberg, DuckDB and Spark, on a catalog."""
+SERVER = {
+    **dict.fromkeys(("uri", "url", "host", "port", "base_url"), "address"),
+    **dict.fromkeys(("shutdown", "close", "terminate", "kill"), "stop()"),
+    **dict.fromkeys(("run", "serve_forever", "join"), "wait()"),
+    **dict.fromkeys(("connect", "client", "catalog"), "paimonlab.connect(server.options)"),
+}
+"""Of servers of other libraries, on one that serves a catalog."""
 PACKAGE = {
     "load_catalog": "connect(path)",
     "CatalogFactory": "connect(path)",
@@ -592,6 +605,7 @@ COMMANDS = {
     "list-refs": "tags, or branches",
     "spec": "describe",
     "location": "describe",
+    "rest": "serve",
 }
 """Commands of other tools, of a shell."""
 SHELL_OPTIONS = {
@@ -665,6 +679,7 @@ OPTIONS = {
     **dict.fromkeys(("startingtimestamp", "start-timestamp"), "incremental-between-timestamp"),
     "snapshot-id": "scan.snapshot-id",
     "as-of-timestamp": "scan.timestamp-millis",
+    "stream-from-timestamp": "scan.timestamp-millis",
     "tag": "scan.tag-name",
     "maxfilespertrigger": "read.stream.maxFilesPerTrigger",
     "maxbytespertrigger": "read.stream.maxBytesPerTrigger",

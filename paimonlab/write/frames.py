@@ -187,10 +187,15 @@ def _column(
         )
     if of_maps is not None:
         return _with_maps(list(values), of_maps, name, table)
+    given = values if isinstance(values, np.ndarray) else list(values)
     try:
-        return arrow_array(values) if isinstance(values, np.ndarray) else _of_python(list(values))
+        return arrow_array(given) if isinstance(given, np.ndarray) else _of_python(given)
     except (*_NO_ARROW, pa.ArrowException) as error:
-        raise DataError(f"{table}: column {name!r}: {error}") from error
+        kinds = sorted({type(value).__name__ for value in given if value is not None})
+        said = str(error)
+        if len(kinds) > 1:
+            said = f"its values are of several types ({', '.join(kinds)}): give them one"
+        raise DataError(f"{table}: column {name!r}: {said}") from error
 
 
 def _of_python(values: list[Any]) -> pa.Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import datetime as dt
 import inspect
 import pickle
 import re
@@ -12,14 +13,17 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import paimonlab as pm
 from paimonlab.errors import (
+    DataError,
     ProcedureNotFoundError,
     SchemaError,
     SnapshotNotFoundError,
     TableNotFoundError,
+    UnsupportedError,
     habits,
 )
 from paimonlab.procedures import find
@@ -216,6 +220,7 @@ def test_arguments_of_other_libraries_are_answered_with_ours(
         (table.delete, ("id = 1",), habits.DELETE),
         (table.overwrite, ([{"id": 1}],), habits.OVERWRITE),
         (table.scan, (), habits.SCAN),
+        (table.scan().to_duckdb, (), habits.DUCKDB),
         (table.maintenance.expire_snapshots, (), habits.EXPIRE),
         (table.maintenance.rollback_to, (), habits.ROLLBACK),
         (table.tags.create, ("t",), habits.TAG),
@@ -305,6 +310,41 @@ def test_a_schema_of_iceberg_says_how_it_is_given(catalog: pm.Catalog) -> None:
 
     with pytest.raises(TypeError, match=r"schema\.as_arrow\(\) and primary_keys=\[…\]"):
         catalog.create_table("db.i", schema.Schema())
+
+
+def test_a_table_of_another_format_says_how_it_is_taken_over(
+    catalog: pm.Catalog, tmp_path: Path
+) -> None:
+    deltalake = pytest.importorskip("deltalake")
+    catalog.create_database("db")
+    deltalake.write_deltalake(tmp_path / "d", pa.table({"id": [1, 2]}))
+    there = deltalake.DeltaTable(tmp_path / "d")
+
+    with pytest.raises(TypeError, match=r"; catalog\.migrate_table\(table, 'db\.t'\) makes"):
+        catalog.create_table("db.i", there)
+    planned = catalog.migrate_table(there, "db.i", dry_run=True)
+    assert repr(planned).startswith("would be done: ")
+    assert repr(planned).endswith(" to db.i, a new table: 2 rows")
+    done = repr(catalog.migrate_table(there, "db.i"))
+    assert done == f"{planned.source} to db.i, a new table: 2 rows, compared, snapshot 1"
+    again = repr(catalog.migrate_table(there, "db.i"))
+    assert again.endswith("2 rows, compared, snapshot 1, which it had already")
+
+
+def test_values_of_several_types_are_named(table: pm.Table) -> None:
+    with pytest.raises(DataError, match=r"'id': its values are of several types \(date, str\)"):
+        table.write([{"id": dt.date(2026, 1, 1)}, {"id": "2026-01-01"}])
+
+
+def test_a_server_says_how_it_is_asked_and_ended(catalog: pm.Catalog) -> None:
+    with catalog.serve(port=0) as server:
+        for name, instead in habits.SERVER.items():
+            with pytest.raises(AttributeError, match=re.escape(f"'{name}'; it is {instead}")):
+                getattr(server, name)
+            assert instead.startswith("paimonlab.") or hasattr(server, instead.removesuffix("()"))
+        with pytest.raises(UnsupportedError, match="'metastore': 'rest', 'uri': 'http://127"):
+            pm.connect(server.address)
+        assert pm.connect(server.options).databases() == []
 
 
 @pytest.mark.parametrize("name", habits.PACKAGE)

@@ -236,7 +236,10 @@ def credentials_of(
     if provider == "dlf":
         return _dlf_keys(options, address, read)
     if provider is None:
-        raise ValueError("the catalog option 'token.provider' is missing: it is bear or dlf")
+        raise ValueError(
+            "the catalog option 'token.provider' is missing: it is bear, with the option 'token', "
+            "or dlf"
+        )
     raise UnsupportedError(f"token.provider = '{provider}'", "it is bear or dlf")
 
 

@@ -32,6 +32,7 @@ from paimonlab.catalog.rest_server.refusing import answer, refused
 from paimonlab.catalog.rest_server.service import CatalogService
 from paimonlab.catalog.rest_server.tokens import vendor_of
 from paimonlab.catalog.served import StoreRole
+from paimonlab.errors import habits
 
 logger = logging.getLogger(__name__)
 
@@ -129,7 +130,7 @@ class Gate:
         return self._service.answer(replace(request, sees=sees, may_change=may_change))
 
 
-class Server:
+class Server(habits.FamiliarNames, what="a server", instead=habits.SERVER):
     """A catalog that is being served; use it with ``with``, or call `stop`.
 
     Parameters

@@ -150,12 +150,15 @@ def _columns(fields: Columns) -> Iterator[DataField]:
         raise TypeError(
             f"columns cannot be made of a {type(fields).__name__}: give names with types "
             "({'id': 'BIGINT', …}), an Arrow schema, or a sequence of DataField"
-            f"{_of_iceberg(fields)}"
+            f"{_of_others(fields)}"
         )
 
 
-def _of_iceberg(fields: object) -> str:
-    if not type(fields).__module__.startswith("pyiceberg."):
+def _of_others(fields: object) -> str:
+    module, name = type(fields).__module__, type(fields).__name__
+    if module.startswith(("pyiceberg.table", "deltalake.table")) and name.endswith("Table"):
+        return "; catalog.migrate_table(table, 'db.t') makes a table of one of Iceberg or Delta"
+    if not module.startswith("pyiceberg."):
         return ""
     return "; of a schema of Iceberg write schema.as_arrow() and primary_keys=[…]"
 

@@ -119,6 +119,9 @@ class Branches(Named, Generic[T], written="table.branches"):
         had commits of its own meanwhile, its older snapshots go, too: they are no history of what
         comes after them. Tags of them stay.
 
+        A branch that began empty has none of the table's rows: the table then has only those of
+        the branch. ``create`` with ``tag`` or ``snapshot`` begins with rows.
+
         Raises
         ------
         BranchNotFoundError
