@@ -48,6 +48,31 @@ def test_the_numbers_are_in_the_picture_and_in_its_words() -> None:
     )
 
 
+def test_whole_numbers_have_no_decimals() -> None:
+    series: dict[str, Values] = {"files": [1768.0, 3.0, None]}
+
+    assert (
+        alternative("t", ["a", "b", "c"], series) == "t: a files 1,768; b files 3; c files unknown"
+    )
+    assert ">1,768</text>" in drawn("t", ["a", "b", "c"], series)
+
+
+@pytest.mark.parametrize("label", ["events in the order of dest", "a name of many words " * 4])
+def test_labels_stay_in_the_picture(label: str) -> None:
+    picture = ET.fromstring(drawn("t", ["a", label], {"s": [1.0, 2.0]}))
+
+    *_, (left, name) = [
+        (float(text.get("x", "0")), text.text or "")
+        for text in picture.iter("{http://www.w3.org/2000/svg}text")
+        if text.get("text-anchor") == "end"
+    ]
+    assert left >= 6 * len(name)
+    assert name == label or "…" in name
+    for bar in list(picture.iter("{http://www.w3.org/2000/svg}rect"))[2:]:
+        assert left < float(bar.get("x", "0"))
+        assert float(bar.get("x", "0")) + float(bar.get("width", "0")) <= 760
+
+
 def test_bars_stay_in_the_picture() -> None:
     picture = ET.fromstring(drawn("t", ["a", "b"], {"s": [-1000.0, 3000.0]}))
 
