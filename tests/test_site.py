@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -51,6 +52,20 @@ def test_every_link_leads_to_a_page_and_a_place_on_it(site: Path) -> None:
 
     assert len(pages) > 40
     assert broken == []
+
+
+def test_each_tab_leads_to_the_first_page_of_its_part(site: Path) -> None:
+    parts = tomllib.loads((ROOT / "zensical.toml").read_text())["project"]["nav"]
+    first = []
+    for part in parts:
+        (pages,) = part.values()
+        while not isinstance(pages, str):
+            (pages,) = pages[0].values()
+        first.append(pages.replace(".md", ".html"))
+
+    text = (site / "index.html").read_text()
+
+    assert re.findall(r'<a href="(?:\./)?([^"]+)" class="md-tabs__link"', text) == first
 
 
 def test_pages_load_nothing_from_elsewhere(site: Path) -> None:
