@@ -54,6 +54,7 @@ from paimonlab.spec.iceberg.options import IcebergPlace
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.options.given import OptionValue
 from paimonlab.spec.partitions.folders import PartitionOptions, bucket_path, partition_paths
+from paimonlab.spec.plurals import many
 from paimonlab.spec.row_digest import RowDigest
 from paimonlab.spec.schema.definition import Schema
 from paimonlab.spec.snapshot import CommitKind
@@ -146,8 +147,9 @@ class FolderMigration:
         verb = "move" if self.moves else "copy"
         done = f"would {verb}" if self.is_dry_run else {"move": "moved", "copy": "copied"}[verb]
         return (
-            f"<FolderMigration of {self.source} to {self.target}: {done} {len(self.files):,} "
-            f"files, {self.row_count:,} rows, {self.size_bytes:,} bytes>"
+            f"<FolderMigration of {self.source} to {self.target}: {done} "
+            f"{many(len(self.files), 'file')}, {many(self.row_count, 'row')}, "
+            f"{many(self.size_bytes, 'byte')}>"
         )
 
 

@@ -82,6 +82,7 @@ def test_files_become_those_of_a_table(
 ) -> None:
     expected = read(folder)
     plan = catalog.migrate_folder(str(folder), "db.t", moves=moves, dry_run=True)
+    assert f": would {'move' if moves else 'copy'} 6 files, 24 rows, " in repr(plan)
     assert not catalog.has_table("db.t")
     assert (len(plan.files), plan.row_count, plan.partition_keys) == (6, 24, ())
     steps = list[tuple[int, int, str]]()
