@@ -4,7 +4,8 @@ Everything lands in ``build/release``. twine checks what the package index will 
 each supported Python that this machine has, a fresh environment gets the wheel with its extra
 ``notebook`` and JupyterLab from the package index: the README's tour has to print what it says
 there, and JupyterLab and its server to list their extensions. The wheel built from the sdist has
-to have the same files as the one built here. Nothing is uploaded.
+to have the same files as the one built here. Nothing is uploaded. ``PAIMONLAB_PROJECT_URL`` says
+where the repository's files are, for the links and pictures of the description.
 """
 
 from __future__ import annotations
