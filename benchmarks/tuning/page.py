@@ -11,6 +11,7 @@ from benchmarks.tuning.pair import TURNS, Pair, Workshop
 
 PAGE = Path(__file__).parents[2] / "docs" / "tuning.md"
 HEAD = ["advice", "work that shows it", "before", "after", "times"]
+_ALIGNED = "| --- | --- | ---: | ---: | ---: |"
 Work = Callable[[Workshop], Pair]
 SECTIONS: dict[str, tuple[Work, ...]] = {
     "Reads": reads.ADVICE,
@@ -43,7 +44,8 @@ def tables(found: Iterable[Sequence[str]], *, kept: bool) -> dict[str, str]:
         known = old | measured
         rows = [known[title(work)] for work in works if title(work) in known]
         if rows:
-            made[section] = markdown_table(HEAD, rows)
+            head, _, *lines = markdown_table(HEAD, rows).splitlines()
+            made[section] = "\n".join([head, _ALIGNED, *lines])
     return made
 
 

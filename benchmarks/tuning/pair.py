@@ -124,5 +124,9 @@ def measured(pair: Pair) -> Iterator[str]:
                 found[side].append(seconds if pair.unit == "s" else result)
     before, after = (median(float(str(value)) for value in found[side]) for side in found)
     for value in (before, after):
-        yield f"{value / 1e6:,.3g} MB" if pair.unit == "MB" else f"{value:.3g} s"
+        yield f"{value / 1e6:,.3g} MB" if pair.unit == "MB" else _duration(value)
     yield f"{before / after:,.1f}"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.3g} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
