@@ -11,8 +11,17 @@ from sqlglot import exp
 from paimonlab import catalog
 from paimonlab.catalog.format_tables import format_tables_of
 from paimonlab.spec.sql_text.call_text import quoted as quoted_name
+from paimonlab.spec.types.data_types import (
+    MAX_LENGTH,
+    ArrayType,
+    AtomicType,
+    DataType,
+    MapType,
+    RowType,
+    TypeRoot,
+)
 from paimonlab.sql_engine import kinds
-from paimonlab.sql_engine.kinds import Kind, duck_type, is_atomic, kind_of, spark_type
+from paimonlab.sql_engine.kinds import Kind, duck_type, kind_of, simple_type
 from paimonlab.sql_engine.protocols import Translated
 from paimonlab.sql_engine.refusal import DatabaseNotNamedError, NotTranslatedError
 from paimonlab.sql_engine.tables import Sources, is_file
@@ -38,6 +47,7 @@ _INSTEAD = {
     "TBLPROPERTIES": "Write SELECT * FROM {table}$options",
 }
 """By what is shown of a table: what lists it."""
+_MOST_FIELDS = 25
 _SHOWN = "Write SHOW DATABASES, SHOW TABLES IN db, or SHOW COLUMNS IN db.table"
 
 
@@ -138,7 +148,7 @@ def _described_table(tree: exp.Describe, sources: Sources) -> Translated:
     table = _table(path, sources)
     rows: dict[str, tuple[str, str, str | None]] = {}
     for field in table.schema.fields:
-        text = _type_text(f"{table.name}.{field.name}", kind_of(field.type))
+        text = _stored_type(f"{table.name}.{field.name}", field.type)
         rows[field.name] = (field.name, text, field.description)
     listed = list(rows.values())
     if table.schema.partition_keys:
@@ -147,10 +157,44 @@ def _described_table(tree: exp.Describe, sources: Sources) -> Translated:
     return _rows(_DESCRIBED, listed)
 
 
-def _type_text(name: str, kind: Kind | None) -> str:
-    if kind is None or not is_atomic(kind):
+def _type_text(name: str, kind: Kind) -> str:
+    if _is_long(kind):
         raise NotTranslatedError(f"DESCRIBE of {name}", "DESCRIBE")
-    return spark_type(kind).lower()
+    return simple_type(kind)
+
+
+def _is_long(data_type: Kind | DataType) -> bool:
+    """Tell whether Spark shows a part of it: 25 fields (spark.sql.debug.maxToStringFields)."""
+    match data_type:
+        case ArrayType():
+            return _is_long(data_type.element)
+        case MapType():
+            return _is_long(data_type.key) or _is_long(data_type.value)
+        case RowType():
+            fields = data_type.fields
+            return len(fields) > _MOST_FIELDS or any(_is_long(field.type) for field in fields)
+    return False
+
+
+def _stored_type(name: str, data_type: DataType) -> str:
+    """Write the type of a column as Spark does; CHAR and VARCHAR have their lengths there."""
+    if _is_long(data_type):
+        raise NotTranslatedError(f"DESCRIBE of {name}", "DESCRIBE")
+    match data_type:
+        case ArrayType():
+            return f"array<{_stored_type(name, data_type.element)}>"
+        case MapType():
+            key, value = (_stored_type(name, part) for part in (data_type.key, data_type.value))
+            return f"map<{key},{value}>"
+        case RowType():
+            parts = (f"{part.name}:{_stored_type(name, part.type)}" for part in data_type.fields)
+            return f"struct<{','.join(parts)}>"
+        case AtomicType(root=TypeRoot.CHAR | TypeRoot.VARCHAR) if data_type.length != MAX_LENGTH:
+            return f"{data_type.root.name.lower()}({data_type.length})"
+    kind = kind_of(data_type)
+    if kind is None:
+        raise NotTranslatedError(f"DESCRIBE of {name}", "DESCRIBE")
+    return simple_type(kind)
 
 
 def _table(path: tuple[str, ...], sources: Sources) -> Table | FormatTable:

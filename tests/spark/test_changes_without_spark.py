@@ -317,7 +317,13 @@ def _listed(rows: pa.Table) -> list[Any]:
 
 
 def test_lists_are_those_of_spark(spark: SparkSession, catalog: Catalog) -> None:
-    catalog.create_table("db.shown", TYPES, partition_keys=["p"])
+    others = {
+        "text": "VARCHAR(5)",
+        "fixed": "ARRAY<CHAR(3)>",
+        "nested": "ROW<`a b` INT NOT NULL, Cc MAP<VARCHAR(2), ARRAY<DOUBLE>>, d TIMESTAMP_LTZ(6)>",
+        "bytes": "VARBINARY(7)",
+    }
+    catalog.create_table("db.shown", {**TYPES, **others}, partition_keys=["p"])
     for sql in ("DESCRIBE {}", "SHOW COLUMNS IN {}", "SHOW TABLES IN paimon.db"):
         text = sql.format("paimon.db.shown")
         mine = engine.run(engine.plan(text, Sources(catalog)))

@@ -24,7 +24,8 @@ def catalog(tmp_path: Path) -> Catalog:
     catalog.create_table("db.a", columns, partition_keys=["p"])
     types = {"id": "INT NOT NULL", "m": "DECIMAL(10, 2)", "ts": "TIMESTAMP(6)"}
     catalog.create_table("db.b", types, primary_keys=["id"])
-    catalog.create_table("db.l", {"l": "ARRAY<INT>"})
+    catalog.create_table("db.l", {"l": "ARRAY<ROW<a VARCHAR(5), b MAP<INT, CHAR(3)>>>"})
+    catalog.create_table("db.w", {"w": f"ROW<{', '.join(f'f{n} INT' for n in range(26))}>"})
     return catalog
 
 
@@ -35,7 +36,7 @@ def catalog(tmp_path: Path) -> Catalog:
         (
             "SHOW TABLES IN paimon.db",
             ["namespace", "tableName", "isTemporary"],
-            [("db", "a", False), ("db", "b", False), ("db", "l", False)],
+            [("db", name, False) for name in "ablw"],
         ),
         ("show tables from none;", ["namespace", "tableName", "isTemporary"], []),
         ("SHOW COLUMNS IN db.b", ["col_name"], [("id",), ("m",), ("ts",)]),
@@ -55,6 +56,11 @@ def catalog(tmp_path: Path) -> Catalog:
             "DESCRIBE SELECT id + 1 AS n, max(v) FROM db.a GROUP BY id",
             ["col_name", "data_type", "comment"],
             [("n", "int", None), ("max(v)", "string", None)],
+        ),
+        (
+            "DESCRIBE db.l",
+            ["col_name", "data_type", "comment"],
+            [("l", "array<struct<a:varchar(5),b:map<int,char(3)>>>", None)],
         ),
         (
             "DESC TABLE paimon.db.b",
@@ -81,9 +87,9 @@ def test_lists_are_those_of_spark(
         "SHOW DATABASES IN other",
         "SHOW CREATE TABLE db.a",
         "DESCRIBE EXTENDED db.a",
-        "DESCRIBE db.l",
+        "DESCRIBE db.w",
         "DESCRIBE db.`a$files`",
-        "DESCRIBE SELECT l FROM db.l",
+        "DESCRIBE SELECT w FROM db.w",
         "DESCRIBE 'rows.csv'",
         "DESCRIBE DATABASE db",
     ],
