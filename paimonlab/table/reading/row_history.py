@@ -362,8 +362,10 @@ class _Reader:
     def _found(self, scan: Scan) -> pa.Table | None:
         found = scan.to_arrow()
         if found.num_rows > 1:
+            keys = self._definition.schema.primary_keys
+            key = f", whose key is {', '.join(keys)}" if keys else ""
             raise ArgumentError(
                 "the life of a row",
-                f"{self._where} finds several rows of {self._definition.name}",
+                f"{self._where} finds several rows of {self._definition.name}{key}",
             )
         return found if found.num_rows else None
