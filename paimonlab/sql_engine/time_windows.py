@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from paimonlab.spec.types.data_types import DataField, DataType, RowType
-from paimonlab.sql_engine import kinds
+from paimonlab.sql_engine import kinds, words
 from paimonlab.sql_engine.functions import clocks
 from paimonlab.sql_engine.protocols import Translating
 from paimonlab.sql_engine.refusal import NotTranslatedError
@@ -20,6 +20,7 @@ from paimonlab.sql_engine.scope import Relation, Scope, SqlColumn
 from paimonlab.sql_engine.value import Value
 
 NAME = "window"
+SESSIONS = "session_window"
 _MICROS = {
     "week": 604_800_000_000,
     "day": 86_400_000_000,
@@ -67,6 +68,8 @@ def call_of(node: exp.Select) -> exp.Anonymous | None:
     group = node.args.get("group")
     parts = [*node.expressions, *([] if group is None else [group])]
     calls = [one for part in parts for one in _calls(part)]
+    if any(str(one.this).lower() == SESSIONS for one in calls):  # else its column is not found
+        raise NotTranslatedError(f"{SESSIONS}()", SESSIONS, words.written(SESSIONS))
     if any(one.sql() != calls[0].sql() for one in calls):
         raise NotTranslatedError("several window()", NAME)
     return calls[0] if calls else None
@@ -76,7 +79,7 @@ def _calls(node: exp.Expression) -> Iterator[exp.Anonymous]:
     """Yield the calls that belong to the query itself."""
     if isinstance(node, exp.Query):
         return
-    if isinstance(node, exp.Anonymous) and str(node.this).lower() == NAME:
+    if isinstance(node, exp.Anonymous) and str(node.this).lower() in (NAME, SESSIONS):
         yield node
     for child in node.iter_expressions():
         if isinstance(child, exp.Expression):

@@ -402,6 +402,11 @@ def test_versions_of_another_format_are_not_read_over(sql: str, hint: str) -> No
         ("SELECT from_unixtime(1, 'yyyy', 'z')", NotTranslatedError),
         ("SELECT lpad('a', 3, 'b', 'c')", NotTranslatedError),
         ("SELECT md5(1.5)", NotTranslatedError),
+        (
+            "SELECT session_window.start FROM (SELECT current_timestamp() at) "
+            "GROUP BY session_window(at, '1 day')",
+            NotTranslatedError,
+        ),
     ],
 )
 def test_what_is_wrong_is_said(catalog: Catalog, sql: str, error: type[PaimonError]) -> None:
