@@ -13,6 +13,7 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
+from paimonlab import cards_by_name
 from paimonlab.interrupts import import_whole_modules, interrupts_held_back
 from paimonlab.on_use import attributes_on_use, give_from_above
 
@@ -169,18 +170,22 @@ def _show_error(*given: Any, **named: Any) -> None:
     importlib.import_module("paimonlab.notebook.kernel.short_tracebacks").show(*given, **named)
 
 
-def _shorten_errors() -> None:
-    """Let a notebook that imports paimonlab show its errors as ``%load_ext paimonlab`` does."""
+def _prepare_notebook() -> None:
+    """Let a notebook that imports paimonlab show its objects and errors as with its magics."""
     get_ipython = getattr(sys.modules.get("IPython"), "get_ipython", None)
     shell = None if get_ipython is None else get_ipython()
-    if shell is not None and not shell.custom_exceptions:  # what others registered stays
+    if shell is None:
+        return
+    cards_by_name.register(shell)
+    if not shell.custom_exceptions:  # what others registered stays
         shown = (errors.PaimonError, ValueError, TypeError, AttributeError)
         shell.set_custom_exc(shown, _show_error)
 
 
-_shorten_errors()
+_prepare_notebook()
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
     """Run by ``%load_ext paimonlab``."""
+    cards_by_name.register(shell)
     importlib.import_module("paimonlab.notebook").load_ipython_extension(shell)

@@ -67,10 +67,8 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     )
     from paimonlab.notebook.magics.lines import answer_help  # noqa: PLC0415
     from paimonlab.notebook.magics.sql import offer_usual_name  # noqa: PLC0415
-    from paimonlab.notebook.views.objects import formatters  # noqa: PLC0415
 
     completion.register(shell)
-    formatters.register(shell)
     short_tracebacks.register(shell)
     kernel = getattr(shell, "kernel", None)
     if kernel is not None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +14,8 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 import paimonlab
-from paimonlab.notebook.views.objects import cards, formatters
+from paimonlab import cards_by_name
+from paimonlab.notebook.views.objects import cards
 from paimonlab.table.table import Table
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -31,7 +35,7 @@ def table(tmp_path: Path) -> Table:
 def test_every_object_has_a_card_without_markup_of_others(table: Table, tmp_path: Path) -> None:
     catalog = paimonlab.connect(tmp_path)
     shell = InteractiveShell()
-    formatters.register(shell)
+    cards_by_name.register(shell)
     formatter = shell.display_formatter
     assert formatter is not None
     shown: list[tuple[Any, str]] = [
@@ -50,6 +54,29 @@ def test_every_object_has_a_card_without_markup_of_others(table: Table, tmp_path
         html = formatter.format(each)[0]["text/html"]
         assert text in html
         assert "<img" not in html
+
+
+def test_a_notebook_that_only_imports_the_package_shows_cards(table: Table) -> None:
+    code = (
+        "import sys\n"
+        "from IPython.core.interactiveshell import InteractiveShell\n"
+        "formatter = InteractiveShell.instance(history_length=0).display_formatter\n"
+        "import paimonlab\n"
+        "assert not {'pyarrow', 'paimonlab.notebook'} & set(sys.modules)\n"
+        "table = paimonlab.connect(sys.argv[1]).table('db.t')\n"
+        "print(formatter.format(table)[0]['text/html'])"
+    )
+    warehouse = str(Path(table.path).parents[1])
+    environment = {**os.environ, "IPYTHONDIR": warehouse}
+    done = subprocess.run(
+        [sys.executable, "-c", code, warehouse],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
+    )
+
+    assert "Table db.t" in done.stdout
 
 
 def test_a_card_of_a_table_says_what_it_is(table: Table) -> None:

@@ -1,4 +1,7 @@
-"""Cards for IPython: registered by name, so that nothing loads before it is shown."""
+"""Cards for IPython: registered by name, so that nothing loads before it is shown.
+
+Notebooks that only import the package have them, too; what draws them is imported with the first.
+"""
 
 from __future__ import annotations
 
