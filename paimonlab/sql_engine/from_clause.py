@@ -17,7 +17,7 @@ from paimonlab.sql_engine.expressions import Translator
 from paimonlab.sql_engine.functions import json_fields
 from paimonlab.sql_engine.protocols import Querying, Translated
 from paimonlab.sql_engine.refusal import NotTranslatedError
-from paimonlab.sql_engine.scope import Relation, Scope
+from paimonlab.sql_engine.scope import Relation, Scope, SqlColumn
 from paimonlab.sql_engine.tree import check_parts
 from paimonlab.sql_engine.value import Value
 from paimonlab.sql_engine.words import PARTS
@@ -184,12 +184,12 @@ class From:
         return self.queries.relation(made, called)
 
     def _joined(self, before: str, join: exp.Join) -> str:
-        check_parts(join, "this", "on", "using", "side", "kind")
+        check_parts(join, "this", "on", "using", "side", "kind", "method")
         kind = _SIDES.get((str(join.side or ""), str(join.kind or "")))
         if kind is None:
             raise NotTranslatedError(f"{join.side} {join.kind} JOIN".strip(), "JOIN")
         if isinstance(join.this, exp.Lateral):
-            if kind not in ("CROSS", "INNER") or join.args.get("on") or join.args.get("using"):
+            if kind not in ("CROSS", "INNER") or any(map(join.args.get, ("on", "using", "method"))):
                 raise NotTranslatedError(f"{kind} JOIN LATERAL", "LATERAL")
             text, relation = self._beside(join.this)
             self.scope.relations.append(relation)
@@ -197,7 +197,7 @@ class From:
         text, relation = self._relation(join.this)
         left = list(self.scope.relations)
         self.scope.relations.append(relation)
-        using = [one.name for one in join.args.get("using") or ()]
+        using = _shared_names(join, left, relation, kind)
         on = join.args.get("on")
         if isinstance(on, exp.Boolean) and on.this and on.meta.get("line") is None:
             on = None  # a join without a condition
@@ -225,6 +225,7 @@ class From:
         self, left: Sequence[Relation], right: Relation, names: Sequence[str], kind: str
     ) -> str:
         conditions = []
+        shared_by_name: dict[str, Value] = {}
         for name in names:
             mine = Scope(list(left), merged=self.scope.merged).find((), name)
             other = Scope([right]).find((), name)
@@ -238,7 +239,7 @@ class From:
                 kind, mine.text
             )
             shown = other.name if kind == "RIGHT" else _own_name(left, name)
-            self.scope.merged[name.lower()] = Value(text, shared, shown)
+            shared_by_name[name.lower()] = Value(text, shared, shown)
             for relation in (*left, right):
                 hidden = {
                     number
@@ -246,7 +247,34 @@ class From:
                     if column.name.lower() == name.lower()
                 }
                 relation.hidden |= hidden
+        # Of several joins the columns of the last one are the first that * has.
+        self.scope.merged = shared_by_name | {
+            name: value for name, value in self.scope.merged.items() if name not in shared_by_name
+        }
         return " AND ".join(conditions)
+
+
+def _shared_names(
+    join: exp.Join, left: Sequence[Relation], right: Relation, kind: str
+) -> list[str]:
+    """Return the columns of ``USING``; of NATURAL JOIN those of both, in the order of the left."""
+    method = str(join.args.get("method") or "")
+    if not method:
+        return [one.name for one in join.args.get("using") or ()]
+    if method != "NATURAL" or kind in ("SEMI", "ANTI", "CROSS"):
+        raise NotTranslatedError(f"{method} {kind} JOIN", method)
+    if len(left) > 1:
+        raise NotTranslatedError("NATURAL JOIN of more than two tables", method)
+    others = {column.name.lower() for column in _seen(right)}
+    names = [column.name for column in _seen(left[0]) if column.name.lower() in others]
+    if not names:
+        raise NotTranslatedError("NATURAL JOIN without columns of both", method)
+    return names
+
+
+def _seen(relation: Relation) -> list[SqlColumn]:
+    hidden = relation.hidden
+    return [column for number, column in enumerate(relation.columns) if number not in hidden]
 
 
 def _own_name(relations: Sequence[Relation], name: str) -> str:

@@ -11,6 +11,14 @@ from paimonlab.sql_engine.kinds import Kind
 from paimonlab.sql_engine.refusal import NotTranslatedError, QualifierNotFoundError
 from paimonlab.sql_engine.value import Value
 
+_PLACES = frozenset(
+    {
+        *("__paimon_file_path", "__paimon_row_index", "__paimon_bucket", "__paimon_partition"),
+        *("_row_id", "_sequence_number"),
+    }
+)
+"""Columns that tables have in Spark besides their own, in small letters."""
+
 
 class Reading(Protocol):
     """What is read of a table, as the query finds it out."""
@@ -102,6 +110,8 @@ class Scope:
         if path:
             relations = [one for one in relations if one.is_called(path)]
             known = [column.name for one in relations for column in one.columns]
+        if name.lower() in _PLACES:
+            raise NotTranslatedError(f"the column {name}", name)
         named = ".".join(relations[0].names) if len(relations) == 1 else ""
         raise ColumnNotFoundError(name, named or ".".join(path) or "the query", known)
 

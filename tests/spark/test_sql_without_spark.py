@@ -110,6 +110,16 @@ FOUND = (
         "at + make_interval(1, -2, 3, id, 100, 5, 59.999999) FROM {t}"
     ),
     "SELECT id, day + make_interval(0, 0, 0, 0, id) FROM {t}",
+    "SELECT * FROM (SELECT g, x, id FROM {t}) NATURAL JOIN (SELECT uid AS ID, y, h AS g FROM {u})",
+    (
+        "SELECT q.x, id, * FROM (SELECT x, s, id FROM {t}) q NATURAL FULL JOIN "
+        "(SELECT y AS s, uid FROM {u}) r"
+    ),
+    "SELECT * FROM (SELECT s, id FROM {t}) NATURAL RIGHT JOIN (SELECT uid AS id, y FROM {u})",
+    (
+        "SELECT * FROM (SELECT s, g, id FROM {t}) JOIN (SELECT uid AS id, y FROM {u}) USING (id) "
+        "LEFT JOIN (SELECT x, s FROM {t} WHERE id < 9) USING (s)"
+    ),
     (
         "SELECT id, count(*) OVER (PARTITION BY lower(g), date_format(day, 'yy-MM') ORDER BY id), "
         "rank() OVER (PARTITION BY try_cast(s AS TINYINT) ORDER BY upper(g) DESC, round(m, 1), id) "
