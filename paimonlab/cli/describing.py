@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+import textwrap
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +25,12 @@ if TYPE_CHECKING:
     from paimonlab.table.table import Table
 
 _COLUMNS = ("column", "type", "key", "default", "comment")
+_SHORTENED = ("comment", "default", "type", "column")
+"""What is shortened to fit a terminal, in this order."""
+_LEAST = 20
+"""Letters that are left of it."""
+_GAP = 2
+"""Blanks between columns."""
 _AGES = ((86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1_000, "second"))
 
 
@@ -31,10 +40,19 @@ _AGES = ((86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1_000, "
 def describe(table: Table, *, as_json: bool) -> None:
     """Say what a table is: keys, columns, options, size, the last commit.
 
-    'paimonlab DB.TABLE' does the same. Only metadata is read.
+    'paimonlab DB.TABLE' does the same. Only metadata is read. A terminal gets lines that fit it;
+    long types are whole elsewhere, and with --json.
     """
     facts = _facts(table)
-    click.echo(cli.output.json_text(facts) if as_json else "\n".join(_lines(table, facts)))
+    if as_json:
+        click.echo(cli.output.json_text(facts))
+        return
+    width = shutil.get_terminal_size().columns if _is_terminal() else None
+    click.echo("\n".join(_lines(table, facts, width)))
+
+
+def _is_terminal() -> bool:
+    return sys.stdout.isatty()
 
 
 def _facts(table: Table) -> Mapping[str, Any]:
@@ -83,17 +101,51 @@ def _commit(snapshot: Snapshot) -> Mapping[str, Any]:
     }
 
 
-def _lines(table: Table, facts: Mapping[str, Any]) -> Iterator[str]:
+def _lines(table: Table, facts: Mapping[str, Any], width: int | None) -> Iterator[str]:
+    before, columns, after = _parts(table, facts)
+    yield from (part for line in before for part in _wrapped(line, width))
+    yield from cli.output.texts_in_columns(_fitting(columns, width))
+    yield from (part for line in after for part in _wrapped(line, width))
+
+
+def _wrapped(line: str, width: int | None) -> list[str]:
+    if width is None or len(line) <= width:
+        return [line]
+    return textwrap.wrap(
+        line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+
+
+def _fitting(columns: Mapping[str, list[str]], width: int | None) -> Mapping[str, list[str]]:
+    """Shorten what explains a column, then its name, until a row is no wider than ``width``."""
+    if width is None:
+        return columns
+    wide = {name: max(map(len, (name, *texts))) for name, texts in columns.items()}
+    over = sum(wide.values()) + _GAP * (len(wide) - 1) - width
+    for name in (one for one in _SHORTENED if one in wide):
+        taken = max(0, min(over, wide[name] - _LEAST))
+        wide[name] -= taken
+        over -= taken
+    return {
+        name: [text if len(text) <= wide[name] else f"{text[: wide[name] - 1]}…" for text in texts]
+        for name, texts in columns.items()
+    }
+
+
+def _parts(
+    table: Table, facts: Mapping[str, Any]
+) -> tuple[list[str], Mapping[str, list[str]], list[str]]:
+    """Return lines, the columns of the table by what is said of them, and more lines."""
     kind = f"primary key {', '.join(table.primary_keys)}" if table.primary_keys else "append"
     about = [kind]
     if table.partition_keys:
         about.append(f"partitioned by {', '.join(table.partition_keys)}")
     if facts["bucket"] != "-1":
         about.append(f"bucket {facts['bucket']}")
-    yield f"{table.name}: {'; '.join(about)}"
+    before = [f"{table.name}: {'; '.join(about)}"]
     if facts["comment"]:
-        yield facts["comment"]
-    yield ""
+        before.append(facts["comment"])
+    before.append("")
     rows = many(facts["rows_before_merging"], "row")
     before_merging = " before merging" if table.primary_keys else ""
     size = [
@@ -103,18 +155,16 @@ def _lines(table: Table, facts: Mapping[str, Any]) -> Iterator[str]:
     ]
     if facts["partitions"] is not None:
         size.append(many(facts["partitions"], "partition"))
-    yield ", ".join(size)
+    before.append(", ".join(size))
     names = [_named(what, facts[what]) for what in ("tags", "branches")]
-    yield ", ".join(filter(None, [many(facts["snapshots"], "snapshot"), *names]))
+    before.append(", ".join(filter(None, [many(facts["snapshots"], "snapshot"), *names])))
     if facts["last_commit"] is not None:
-        yield f"last commit {_told(facts['last_commit'])}"
-    yield ""
+        before.append(f"last commit {_told(facts['last_commit'])}")
+    before.append("")
     columns = [column for column in _COLUMNS if any(one[column] for one in facts["columns"])]
     texts = {name: [one[name] or "" for one in facts["columns"]] for name in columns}
-    yield from cli.output.texts_in_columns(texts)
-    if facts["options"]:
-        yield ""
-        yield "options: " + ", ".join(f"{key}={value}" for key, value in facts["options"].items())
+    options = ", ".join(f"{key}={value}" for key, value in facts["options"].items())
+    return before, texts, ["", f"options: {options}"] if options else []
 
 
 def _told(commit: Mapping[str, Any]) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 from click.shell_completion import ShellComplete
 
 import paimonlab as pl
+from paimonlab.cli import describing
 from paimonlab.cli.main import main
 from paimonlab.errors import habits
 from tests.cli.conftest import Run
@@ -126,6 +129,34 @@ def test_a_table_alone_is_described(run: Run, orders: pl.Table, tmp_path: Path) 
     facts = json.loads(run(str(tmp_path), "db.orders", "--json").output)
     assert facts["last_commit"]["snapshot_id"] == 3
     assert [column["column"] for column in facts["columns"]] == orders.arrow_schema.names
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_a_description_fits_the_terminal(
+    width: int, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind = "ROW<street STRING, city STRING, geo ROW<lat DOUBLE, lon DOUBLE>>"
+    catalog = pl.connect(tmp_path)
+    catalog.create_database("db")
+    table = catalog.create_table(
+        "db.wide",
+        {"customer_account_identifier": "BIGINT", f"a_{'long_' * 11}name": kind, "at": "TIMESTAMP"},
+        primary_keys="customer_account_identifier",
+        comment="What customers did, one row for each account, from the service that knows",
+    )
+    table.write([{"customer_account_identifier": 1, "at": None}])
+    for number in range(8):
+        table.tags.create(f"release-{number}")
+    whole = run("describe", str(tmp_path), "db.wide").output
+
+    monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((width, 9)))
+    monkeypatch.setattr(describing, "_is_terminal", lambda: True)
+    shown = run("describe", str(tmp_path), "db.wide").output
+
+    assert kind in whole
+    assert max(map(len, shown.splitlines())) <= width
+    assert {"release-7", "customer_account_identifier", "BIGINT"} <= {*re.split(r"[\s,]+", shown)}
+    assert "ROW<street STRING, …" in shown or "ROW<street STRING, c" in shown
 
 
 def test_an_empty_table_is_described(run: Run, tmp_path: Path) -> None:
