@@ -28,6 +28,21 @@
     }
   }
 
+  const names = document.createTreeWalker(frame, NodeFilter.SHOW_TEXT);
+  for (let node = names.nextNode(); node; node = names.nextNode()) {
+    if (!isShown(node.parentElement) || node.parentElement.closest("style, .hidden, code, pre, .result")) continue;
+    for (const { 0: name, index } of node.data.matchAll(/(?<![\w…])[\w…]+([.-][\w…]+)*-[\w…]+([.-][\w…]+)*/g)) {
+      if (name.length < 15 || name.length > 40) continue;
+      const topOf = (at) => {
+        const range = document.createRange();
+        range.setStart(node, at);
+        range.setEnd(node, at + 1);
+        return range.getBoundingClientRect().top;
+      };
+      if ([...name.matchAll(/-/g)].some((sign) => topOf(index + sign.index + 1) > topOf(index + sign.index) + 4)) found.push(`a name broken at a hyphen: ${name}`);
+    }
+  }
+
   const said = frame.querySelector(":scope > .status");
   if (said && (!said.textContent || said.matches(".hidden")) && said.getBoundingClientRect().height > 1) found.push("an empty band at the foot");
 

@@ -131,8 +131,10 @@ function amountColour(share, most = AMOUNTS.light.length - 1) {
 }
 
 
+const NAME = 40;
+
 function unbroken(text) {
-  return text.replace(/(\d) (?=(([kMGTP]i?)?B|bytes)\b|%)/g, "$1\u00a0").split(/( +)/).map((word) => (/\d-\d\d/.test(word) && word.length < 32 ? h("span", { style: "white-space: nowrap" }, word) : word));
+  return text.replace(/(\d) (?=(([kMGTP]i?)?B|bytes)\b|%)/g, "$1\u00a0").split(/( +)/).map((word) => ((/\d-\d\d/.test(word) && word.length < 32) || (/\p{L}-\w|\w-\p{L}/u.test(word) && word.length > 14 && word.length <= NAME) ? h("span", { style: "white-space: nowrap" }, word) : word));
 }
 
 const COLOURS = {
@@ -188,7 +190,7 @@ function plainFrame(el, { title, note = "", css = "" }) {
   const root = el.shadowRoot ?? el.attachShadow({ mode: "open" });
   const status = h("p", { class: "status", role: "status" });
   const body = h("div", { class: "body" });
-  const head = h("div", { class: "head" }, h("h3", {}, title), note && h("span", { class: "faint" }, note));
+  const head = h("div", { class: "head" }, h("h3", {}, ...unbroken(title)), note && h("span", { class: "faint" }, note));
   const box = h("div", { class: "frame", role: "group", "aria-label": title }, head, body, status);
   root.replaceChildren(h("style", {}, STYLE + css), box);
   el.dataset.lmSuppressShortcuts = "true";
@@ -1186,7 +1188,7 @@ function render({ data, el, host }) {
   head.querySelector("h3")?.replaceChildren(`${view.table}: `, shortFile(view.file));
   const wrong = problemsOf(view).map((text) => h("p", { class: "wrong" }, `wrong: ${text}`));
   const facts = card([["file", view.file], ["partition", view.partition], ["bucket", view.bucket], ["level", view.level],
-    ["keys", view.minKey === null ? "" : `${view.minKey} to ${view.maxKey}`], ["sequence numbers", `${view.minSequenceNumber} to ${view.maxSequenceNumber}`],
+    ["keys", view.minKey === null ? "" : ends(view.minKey, view.maxKey)], ["sequence numbers", ends(view.minSequenceNumber, view.maxSequenceNumber)],
     ["schema", view.schemaId], ["format", `${view.format} ${view.version}`], ["written by", view.writtenBy], ["rows", count(view.rows)], ["size", bytes(view.bytes)],
     ["checksums", checksOf(view)], ...view.properties]);
 
@@ -1222,7 +1224,7 @@ function render({ data, el, host }) {
   const next = h("button", { onclick: () => go(rows.offset + size) }, "next rows");
   const note = host.ask ? "" : "more rows need a kernel: run the cell again";
   const others = h("div", { class: "row" });
-  body.append(...wrong, others, facts, h("div", { class: "row" }, h("label", {}, "show ", pick), hidden > 0 && h("span", { class: "faint" }, `${count(hidden)} more ${view.partName}s`)),
+  body.append(...wrong, others, facts, h("div", { class: "row" }, view.partCount > 1 && h("label", {}, "show ", pick), hidden > 0 && h("span", { class: "faint" }, `${count(hidden)} more ${view.partName}s`)),
     chunks, shown, view.rows > size && h("div", { class: "row" }, host.ask && back, host.ask && next, h("span", { class: "faint" }, note)) || "");
   page();
   part(0);
@@ -1264,6 +1266,10 @@ function checksOf(view) {
   const text = `${count(sum("checksums"))} of ${count(sum("pages"))} pages have one`;
   if (view.columns.some((column) => column.wrong === null)) return `${text}; the file is too large to compute them here`;
   return sum("wrong") ? `${text}, ${sum("wrong")} do not match` : `${text}, all match`;
+}
+
+function ends(low, high) {
+  return low === high ? String(low) : `${low} to ${high}`;
 }
 
 return render;
@@ -1409,9 +1415,10 @@ function showFiles({ data, el, host }, again) {
       h("td", { "aria-hidden": "true" }, bin.files > 0 && h("span", { class: "bar", style: `width:calc(${((100 * bin.files) / most).toFixed(1)} * min(1.2px, .14vw));background:${BINS[at].colour}` })),
       h("td", { class: "right" }, count(bin.rows)), h("td", { class: "right" }, bytes(bin.bytes))))));
   const advice = view.advice.map((item) => h("div", { class: `advice ${item.action ? "" : "faint"}` }, item.text, item.action && h("div", { class: "row" }, h("code", {}, item.action), copyButton("copy", () => item.action, say))));
+  const isPartitioned = view.tiles.some(({ kind, name }) => kind === "partition" && name);
   const rest = view.tileCount < view.fileCount
     ? `; ${count(view.tileCount)} of ${count(view.fileCount)} files have areas of their own, the rest of each bucket is one area` : "";
-  const note = `areas are ${view.weight}${view.bytes === null ? "" : ", colours and letters the size of a file, or their average"}; Enter opens, Backspace goes back; ${many(view.partitionCount, "partition")}${rest}`;
+  const note = `areas are ${view.weight}${view.bytes === null ? "" : ", colours and letters the size of a file, or their average"}; Enter opens, Backspace goes back${isPartitioned ? `; ${many(view.partitionCount, "partition")}` : ""}${rest}`;
   body.append(path, map, h("p", { class: "legend" }, note), details, h("div", { class: "scroll" }, histogram), ...advice);
   const unsized = whenSized(body, (width) => {
     room = { width: width - 2, height: Math.round(Math.max(HEIGHTS.least, Math.min(HEIGHTS.most, (width * MAP.height) / MAP.width))) };
@@ -1623,7 +1630,7 @@ const EVEN = 2;
 const HEAT_CSS = `
 td.cell { padding: 3px 8px; text-align: right; white-space: nowrap; min-width: 4em; font-variant-numeric: tabular-nums; cursor: pointer; border: 1px solid transparent; }
 td.cell[aria-selected=true] { outline: 3px dashed ${COLOURS.red}; outline-offset: -3px; } td.cell:focus-visible { outline: 3px solid var(--focus); box-shadow: inset 0 0 0 5px #fff; outline-offset: -3px; }
-td.none { cursor: default; background: repeating-linear-gradient(45deg, transparent 0 4px, #8884 4px 5px); } th[scope=row] { position: sticky; left: 0; z-index: 2; max-width: 18em; font-weight: normal; }
+th.over { padding: 3px 9px; } td.none { cursor: default; background: repeating-linear-gradient(45deg, transparent 0 4px, #8884 4px 5px); } th[scope=row] { position: sticky; left: 0; z-index: 2; max-width: 18em; font-weight: normal; }
 .ramp { display: inline-block; width: 12em; height: .9em; vertical-align: middle; background: linear-gradient(90deg, ${[0, 1, 2, 3, MOST_SHADE].map((at) => `var(--amount${at})`).join(",")}); }
 `;
 
@@ -1706,7 +1713,7 @@ function render({ data, el, host }) {
     cells.forEach((line, y) => line.forEach((cell, x) => cell.addEventListener("click", () => { go(y, x); choose(shown[y], x); })));
     table.replaceChildren(
       h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, h("th", { scope: "col", role: "columnheader" }, "partition"),
-        ...view.columns.map((column) => h("th", { scope: "col", role: "columnheader", class: "right" }, columnName(column))),
+        ...view.columns.map((column) => h("th", { scope: "col", role: "columnheader", class: "right over" }, columnName(column))),
         view.columns.length > 1 && h("th", { scope: "col", role: "columnheader", class: "right" }, "all buckets"))),
       h("tbody", { role: "rowgroup" }, ...lines));
     table.onkeydown = (event) => key(event);
@@ -1830,7 +1837,8 @@ function skewText(view, measure) {
 }
 
 function coverText(view) {
-  const all = `${many(view.bucketCount, "bucket")} in ${many(view.partitionCount, "partition")}`;
+  const partitions = view.rows.some(({ partition }) => partition) ? ` in ${many(view.partitionCount, "partition")}` : "";
+  const all = many(view.bucketCount, "bucket") + partitions;
   const some = view.rest ? `; the ${count(view.rows.length)} with most ${nameOf(view, view.measure)}, and the rest: --top N for more` : "";
   const groups = view.columns.some(({ first, last }) => first !== last) ? "; consecutive buckets share columns" : "";
   return all + some + groups;
@@ -2235,7 +2243,7 @@ function render({ data, el, host }) {
 
   function drawLog() {
     const lines = chosen.steps.map((step, at) =>
-      h("li", { role: "option", "aria-selected": "false" }, h("b", {}, lsmStepName(chosen, at)), ` ${step.caption} `, h("i", {}, step.watch)));
+      h("li", { role: "option", "aria-selected": "false" }, h("b", {}, lsmStepName(chosen, at)), ...unbroken(` ${step.caption} `), h("i", {}, ...unbroken(step.watch))));
     log.replaceChildren(...lines);
     roving(lines, { onChoose: (at) => { pause(); steps?.move(at); } });
     log.hidden = lines.length < 2;
@@ -2765,7 +2773,7 @@ function treeRows(tree) {
 
 function manifestRow(manifest, tree, role) {
   const { minPartition, maxPartition } = manifest;
-  const where = !minPartition ? "" : minPartition === maxPartition ? `${minPartition}, ` : `${minPartition} to ${maxPartition}, `;
+  const where = !minPartition ? "" : `${rangeText(minPartition, String(maxPartition))}, `;
   const hidden = manifest.added.files + manifest.deleted.files - manifest.entries.length;
   const id = `${role}/${manifest.name}`;
   const children = manifest.entries.map((entry, at) => entryRow(entry, tree.columns, `${id}/${at}`));
@@ -2778,7 +2786,7 @@ function manifestRow(manifest, tree, role) {
     cells: sumCells(manifest.added, manifest.deleted),
     note: `${where}schema ${manifest.schemaId}`,
     facts: [["manifest", manifest.name], ["its size", bytes(manifest.bytes)], ["parent snapshot", manifest.isShared ? "also has it" : "does not have it"],
-      ["schema", manifest.schemaId], ["partitions", minPartition && `${minPartition} to ${maxPartition}`], ...sumFacts(manifest.added, manifest.deleted)],
+      ["schema", manifest.schemaId], ["partitions", minPartition && rangeText(minPartition, String(maxPartition))], ...sumFacts(manifest.added, manifest.deleted)],
     children,
   };
 }
@@ -2822,6 +2830,12 @@ function indexRow(index) {
     note: `${index.isShared ? "shared" : "new"}, ${many(index.fileCount, "file")}${deleted}`,
     facts: [["index manifest", index.name], ["files", count(index.fileCount)], ["rows deleted by vectors", count(index.deletedRows)]], children: files,
   };
+}
+
+function rangeText(low, high) {
+  if (low === high) return low;
+  const isSingle = !low.includes("/") && low.split("=")[0] === high.split("=")[0];
+  return `${low} to ${isSingle ? high.slice(high.indexOf("=") + 1) : high}`;
 }
 
 function sumCells(added, deleted) {
@@ -3923,7 +3937,7 @@ function render({ data, el, host }) {
     options.forEach((option, at) => option.setAttribute("aria-selected", String(at === chosen)));
     details.replaceChildren(
       h("div", { class: "row" },
-        h("button", { "aria-pressed": String(isWhole), onclick: () => { isWhole = !isWhole; draw(); } }, "whole schema"),
+        before && h("button", { "aria-pressed": String(isWhole), onclick: () => { isWhole = !isWhole; draw(); } }, "whole schema"),
         copyButton("copy as Markdown", () => markdownOf(version), say)),
       isWhole || !before ? wholeOf(version) : h("div", {}, h("p", {}, `from schema ${before.id} to schema ${version.id}`), ...version.differences.flatMap(linesOf)));
     say(`schema ${version.id}: ${summary(version)}`);
@@ -4477,7 +4491,8 @@ function minimap(items, line) {
   const last = Math.max(1, items.length - 1);
   const view = s("rect", { y: 0, height: 20, fill: "none", stroke: "currentColor" });
   const map = s("svg", { class: "minimap", viewBox: "0 0 1000 20", preserveAspectRatio: "none", width: "100%", height: 20, "aria-hidden": "true" },
-    ...items.map(({ point }, at) => s("rect", { x: (998 * at) / last, y: 4, width: 2, height: 12, fill: KINDS[point?.commitKind ?? ""]?.colour ?? COLOURS.grey })), view);
+    ...items.map(({ point }, at) => s("rect", { x: (998 * at) / last, y: 4, width: 2, height: 12, fill: KINDS[point?.commitKind ?? ""]?.colour ?? COLOURS.grey })),
+    ...items.flatMap(({ point, group }, at) => (Object.keys(point?.tags ?? group?.tags ?? {}).length ? [s("rect", { class: "tag", x: (996 * at) / last, y: 0, width: 6, height: 20, fill: COLOURS.yellow, stroke: "#7A7000", "vector-effect": "non-scaling-stroke" })] : [])), view);
   const look = () => {
     view.setAttribute("x", String((1000 * line.scrollLeft) / Math.max(1, line.scrollWidth)));
     view.setAttribute("width", String((1000 * line.clientWidth) / Math.max(1, line.scrollWidth)));

@@ -18,8 +18,10 @@ PAGE = 550
 """Pixels of a narrow page."""
 WIDE_PAGE = 850
 """Pixels of a wide one; in a table that does not fit into it no line is wrapped."""
-BREAKS = re.compile(r"(?<=[^\s\d…][._/-])(?=[^\s._/-])(?<!\de-)|(?<=\d[_/])(?=[^\s\d._/-])")
+BREAKS = re.compile(r"(?<=[^\s\d…][._/])(?=[^\s._/-])|(?<=\d[_/])(?=[^\s\d._/-])")
 """Where a long name may go on in the next line; never within a number or a date."""
+_LATER_BREAKS = re.compile(r"(?<=[^\s\d…]-)(?=[^\s._/-])(?<!\de-)")
+"""Where a name may that is too long even so."""
 
 _LETTER = 8
 """Pixels of a letter in a wide font of 14 px, on average."""
@@ -47,12 +49,13 @@ _LONGEST_PIECE = 32
 _ROWS_LOOKED_AT = 200
 _TOGETHER = re.compile(
     r"(?<=\d{4}-\d\d-\d\d) (?=\d\d:\d\d)|(?<=\d\d:\d\d:\d\d) (?=UTC)"
-    r"|(?<=^[A-Z]) (?=\w)|(?<=level) (?=\d)|(?<=bucket) (?=\d)"
+    r"|(?<=^[A-Z]) (?=\w)|(?<=level) (?=\d)|(?<=bucket) (?=\d)|(?<=schema) (?=\d)"
     r"|(?<=\d) (?=(?:[kMGTP]?B|bytes|%|ms|s)\b|%)"
 )
-"""Spaces where no line ends: in a moment, an amount, the name of a level or bucket."""
+"""Spaces where no line ends: in a moment, an amount, the name of a level, bucket or schema."""
 _PAIR = re.compile(r"\+[\d,]{1,7} -[\d,]{1,7}")
 """What was added and deleted: one figure, unless it is long."""
+_HYPHEN_IN = re.compile(r"[^\W\d]-\w|\w-[^\W\d]")
 _HYPHEN = re.compile(r"(?<=[^\W\d])-(?=[^\W\d])")
 _UNIT = re.compile(r"(?<=\d) (?=[^\W\d]|%)")
 
@@ -70,6 +73,8 @@ class Fitted:
     """Columns with names so long that their lines may end anywhere."""
     is_whole: bool
     """Each cell is one line, and the page has room for it."""
+    is_tight: bool
+    """There is no room for names but with lines that end behind hyphens."""
     is_wide: bool
     """The table is wider than a wide page, whatever is done: each cell is one line there, too."""
 
@@ -89,7 +94,10 @@ def fitted(columns: Sequence[Column], lines: Sequence[Sequence[str]]) -> Fitted:
     every = list(range(len(columns)))
     if sum(whole) <= PAGE:
         return Fitted(
-            tuple(every), (), (None,) * len(every), frozenset(), is_whole=True, is_wide=False
+            *(tuple(every), (), (None,) * len(every), frozenset()),
+            is_whole=True,
+            is_tight=False,
+            is_wide=False,
         )
     found = [[line[at] for line in looked_at] for at in every]
     longest = list(map(_longest_piece, columns, found))
@@ -106,14 +114,20 @@ def fitted(columns: Sequence[Column], lines: Sequence[Sequence[str]]) -> Fitted:
     while details and sum(least[at] for at in every if at not in left_out) > PAGE:
         left_out.append(details.pop())
     shown = [at for at in every if at not in left_out]
-    if sum(least[at] for at in shown) > PAGE:
+    is_tight = sum(least[at] for at in shown) > PAGE
+    if is_tight:
         least = tight
     is_wide = sum(least[at] for at in shown) > WIDE_PAGE
     room = {} if is_wide else _wrapped(shown, whole, least)
     rooms = tuple(room.get(at) for at in shown)
     any_place = frozenset(at for at in room if longest[at] > _LONGEST_PIECE * _LETTER)
     left = tuple(sorted(left_out))
-    return Fitted(tuple(shown), left, rooms, any_place, is_whole=False, is_wide=is_wide)
+    return Fitted(
+        *(tuple(shown), left, rooms, any_place),
+        is_whole=False,
+        is_tight=is_tight,
+        is_wide=is_wide,
+    )
 
 
 def _wrapped(shown: Sequence[int], whole: Sequence[int], least: Sequence[int]) -> dict[int, int]:
@@ -148,12 +162,41 @@ def words(text: str) -> list[str]:
 
 def parts(word: str) -> list[str]:
     """Split a long word where its line may end."""
-    return BREAKS.split(word) if len(word) > _LONG_WORD else [word]
+    return _split(word) if len(word) > _LONG_WORD else [word]
 
 
 def head_parts(word: str) -> list[str]:
     """Split a word of a head where its line may end."""
-    return BREAKS.split(word) if len(word) > _LONG_HEAD else [word]
+    return _split(word) if len(word) > _LONG_HEAD else [word]
+
+
+def code_parts(word: str) -> list[str]:
+    """Split a word of a statement where its line may end: only if it is very long."""
+    return _split(word) if len(word) > _LONGEST_PIECE else [word]
+
+
+def tight_parts(word: str) -> list[str]:
+    """Split a long word behind its hyphens, too, where there is no room otherwise."""
+    return [part for piece in parts(word) for part in _LATER_BREAKS.split(piece)]
+
+
+def is_one_line(piece: str) -> bool:
+    """Whether a part of a name has hyphens where no line ends, though browsers would.
+
+    Examples
+    --------
+    >>> [is_one_line(piece) for piece in ("data-d085bd95…-0.parquet", "num-sorted-run.", "a-b")]
+    [True, True, False]
+    """
+    return _LONG_WORD < len(piece) <= _LONGEST_PIECE and bool(_HYPHEN_IN.search(piece))
+
+
+def _split(word: str) -> list[str]:
+    return [
+        part
+        for piece in BREAKS.split(word)
+        for part in (_LATER_BREAKS.split(piece) if len(piece) > _LONGEST_PIECE else [piece])
+    ]
 
 
 def _pixels(text: str) -> int:
@@ -171,7 +214,8 @@ def _whole(column: Column, texts: Iterable[str]) -> int:
 def _pieces(column: Column, text: str) -> list[str]:
     if column.align is Align.RIGHT:
         return number_pieces(text)
-    return [piece for word in words(text) for piece in parts(word)]
+    parts_of = code_parts if column.is_code else parts
+    return [piece for word in words(text) for piece in parts_of(word)]
 
 
 def _longest_piece(column: Column, texts: Iterable[str]) -> int:
@@ -180,7 +224,7 @@ def _longest_piece(column: Column, texts: Iterable[str]) -> int:
 
 def _tightest(column: Column, texts: Iterable[str]) -> int:
     """Return the longest piece where lines end behind hyphens of short names, too."""
-    hyphens = (_HYPHEN.sub("- ", text) for text in texts)
+    hyphens = (_HYPHEN.sub("- ", _LATER_BREAKS.sub(" ", text)) for text in texts)
     return _longest_piece(column, hyphens if column.align is Align.LEFT else texts)
 
 

@@ -38,6 +38,8 @@ class Column:
     """Left out where no row has a value."""
     is_prose: bool = False
     """Sentences and statements, which HTML wraps instead of folding them."""
+    is_code: bool = False
+    """Statements, whose lines end between words only, but for words of many letters."""
     rank: int = 0
     """Of columns that HTML leaves out where a page has too little room: the highest goes first, of
     equal ones the rightmost; 0 never goes."""

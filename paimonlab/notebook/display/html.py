@@ -17,10 +17,13 @@ from paimonlab.notebook.display.cells import Cell
 from paimonlab.notebook.display.characters import escaped
 from paimonlab.notebook.display.fitting import (
     Fitted,
+    code_parts,
     fitted,
     head_parts,
+    is_one_line,
     number_pieces,
     parts,
+    tight_parts,
     words,
 )
 from paimonlab.notebook.display.grid import Align, Column, Grid
@@ -46,6 +49,10 @@ _CELL_CHARACTERS = 2
 """What the sides of a cell take."""
 _FAINT = "opacity:0.75"  # 4.5 to 1 at least, in the themes of VS Code and Colab as well
 _LINE = ";white-space:nowrap"
+_MANY_ROWS = 40
+"""A table of more is scrolled, as where scripts run."""
+_TALL = ";overflow-y:auto;max-height:480px"
+_ONE_LINE = '<span style="white-space:nowrap">{}</span>'
 _CELL = "padding:2px 8px;vertical-align:top"
 
 
@@ -70,7 +77,10 @@ def _parts(grid: Grid) -> Iterator[str]:
     is_above = _is_wider(grid, columns, [[texts[at] for at in fit.shown] for texts in lines])
     if is_above:
         yield head(grid)
-    yield f'<div style="overflow-x:auto"><table style="border-collapse:collapse;margin:0{line}">'
+    writers = _TIGHT_WRITERS if fit.is_tight else _WRITERS
+    height = _TALL if len(grid.rows) > _MANY_ROWS else ""
+    style = f"border-collapse:collapse;margin:0{line}"
+    yield f'<div style="overflow-x:auto{height}"><table style="{style}">'
     if (grid.caption or grid.headline) and not is_above:
         above = 2 if grid.headline else 10  # a further table of a view has no headline
         style = f"text-align:left;padding:{above}px 8px 2px"
@@ -80,7 +90,9 @@ def _parts(grid: Grid) -> Iterator[str]:
         titles = [_details(grid.columns, row, fit.left_out), *[""] * len(columns)]
         yield "<tr>"
         for at, style, room, title in zip(fit.shown, styles, fit.room, titles, strict=False):
-            write = _shown if room is None else _WRITERS[grid.columns[at].align]
+            write = _shown if room is None else writers[grid.columns[at].align]
+            if grid.columns[at].is_code and room is not None:
+                write = _wrapping_code
             most = PROSE_CHARACTERS if grid.columns[at].is_prose else SHORT_CHARACTERS
             yield _body_cell(row[at], texts[at], style, title, partial(_content, write, most))
         yield "</tr>\n"
@@ -124,7 +136,7 @@ def _said(grid: Grid) -> str:
 
 def paragraph(text: str) -> str:
     """Write a faint line, as under a table."""
-    said = unbroken(_shown(" ".join(words(text))))
+    said = unbroken(_wrapping(text))
     return f'<p style="{_FAINT};margin:2px 8px 8px"><small>{said}</small></p>'
 
 
@@ -136,7 +148,7 @@ def lines(texts: Iterable[str]) -> str:
 
 def unbroken(html: str) -> str:
     """Keep dates in one line, with the names and signs at them."""
-    return _DATE.sub(lambda found: f'<span style="white-space:nowrap">{found[0]}</span>', html)
+    return _DATE.sub(lambda found: _ONE_LINE.format(found[0]), html)
 
 
 def _head(column: Column, style: str, room: int | None) -> str:
@@ -185,7 +197,21 @@ def _styles(
 
 def _wrapping(text: str, parts_of: Callable[[str], list[str]] = parts) -> str:
     """Write a text with the places where its line may end."""
-    return " ".join("<wbr>".join(map(_shown, parts_of(word))) for word in words(text))
+    return " ".join("<wbr>".join(map(_piece, parts_of(word))) for word in words(text))
+
+
+def _piece(text: str) -> str:
+    return _ONE_LINE.format(_shown(text)) if is_one_line(text) else _shown(text)
+
+
+def _wrapping_code(text: str) -> str:
+    """Write a statement whose lines end between its words."""
+    return unbroken(_wrapping(text, code_parts))
+
+
+def _tight_texts(text: str) -> str:
+    """Write a text whose lines end behind hyphens, too."""
+    return unbroken(" ".join("<wbr>".join(map(_shown, tight_parts(word))) for word in words(text)))
 
 
 def _wrapping_numbers(text: str) -> str:
@@ -199,6 +225,7 @@ def _wrapping_texts(text: str) -> str:
 
 
 _WRITERS = {Align.LEFT: _wrapping_texts, Align.RIGHT: _wrapping_numbers}
+_TIGHT_WRITERS = _WRITERS | {Align.LEFT: _tight_texts}
 
 
 def _longest(columns: Sequence[Column], lines: Sequence[Sequence[str]]) -> list[int]:

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from paimonlab.notebook.display import fitting, html
+from paimonlab.notebook.display.cells import Cell
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 
 ID = "f4a4ccae-7910-41f2-93c9-8070195d5997"
@@ -61,13 +62,16 @@ def test_where_there_is_little_room_details_go_and_the_first_cell_says_them() ->
         ("2026-11-26 23:35:10", ["2026-11-26", "23:35:10"]),
         ("-239000808.7123", ["-239000808.7123"]),
         ("dt=2026-01-01/hour=7", ["dt=2026-01-01/", "hour=7"]),
-        ("data-41fef86b…-1.parquet", ["data-", "41fef86b…-1.parquet"]),
+        ("data-41fef86b…-1.parquet", ["data-41fef86b…-1.parquet"]),
+        ("num-sorted-run.compaction-trigger", ["num-sorted-run.", "compaction-trigger"]),
+        ("parts-" * 6 + "all", [*["parts-"] * 6, "all"]),
         ("number_001_in_hall", ["number_", "001_", "in_", "hall"]),
         ("sys.compact", ["sys.compact"]),
     ],
 )
 def test_names_break_behind_marks_and_numbers_never(text: str, found: list[str]) -> None:
     assert [part for word in text.split() for part in fitting.parts(word)] == found
+    assert fitting.code_parts(text[:32]) == [text[:32]]
     assert fitting.number_pieces("+6.2 kB -2.1 kB 34.6 %") == [
         "+6.2\xa0kB",
         "-2.1\xa0kB",
@@ -146,3 +150,23 @@ def test_numbers_are_one_line_at_the_right() -> None:
 
     assert "text-align:right" in found
     assert "white-space:nowrap" in found
+
+
+def test_names_with_hyphens_are_one_line() -> None:
+    """Where browsers would end a line behind a hyphen, in cells and in the lines under a table."""
+    text = "Compaction begins at 5 sorted runs, by num-sorted-run.compaction-trigger, of 8"
+    kept = '<span style="white-space:nowrap">num-sorted-run.</span><wbr>'
+    cells = [Cell(text), Cell("a sentence that is long enough for two lines of a narrow page")]
+
+    found = html.table(Grid((Column("a", is_prose=True), Column("b", is_prose=True)), [cells]))
+
+    assert kept in found
+    assert kept in html.paragraph(text)
+
+
+def test_a_table_of_many_rows_is_scrolled() -> None:
+    def drawn(count: int) -> str:
+        return html.table(Grid((Column("a"),), [[Cell(str(row))] for row in range(count)]))
+
+    assert "max-height" not in drawn(40)
+    assert "overflow-y:auto;max-height:480px" in drawn(41)

@@ -142,7 +142,7 @@ def _files(diff: Diff) -> Grid:
         *([Column("partition")] if is_partitioned else []),
         *_places(has_levels=has_levels),
         Column("rows", align=_RIGHT),
-        *([Column("size", align=_RIGHT)] if has_bytes(diff) else []),
+        *([Column("size", align=_RIGHT, rank=1)] if has_bytes(diff) else []),
     )
     body = [
         texts(

@@ -1,5 +1,5 @@
 // @ts-check
-import { barKey, bytes, card, COLOURS, copyButton, count, empty, frame, grid, h, hasPlace, hatchKey, isAt, legend, many, moment, placeText, roving, s, slider, whenSized } from "../../display/browser/parts.js";
+import { barKey, bytes, card, COLOURS, copyButton, count, empty, frame, grid, h, hasPlace, hatchKey, isAt, legend, many, moment, placeText, roving, s, slider, unbroken, whenSized } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Lsm} Lsm */
 /** @typedef {import("../../display/browser/views").LsmBucket} LsmBucket */
@@ -115,7 +115,7 @@ export function render({ data, el, host }) {
 
   function drawLog() {
     const lines = chosen.steps.map((step, at) =>
-      h("li", { role: "option", "aria-selected": "false" }, h("b", {}, lsmStepName(chosen, at)), ` ${step.caption} `, h("i", {}, step.watch)));
+      h("li", { role: "option", "aria-selected": "false" }, h("b", {}, lsmStepName(chosen, at)), ...unbroken(` ${step.caption} `), h("i", {}, ...unbroken(step.watch))));
     log.replaceChildren(...lines);
     roving(lines, { onChoose: (at) => { pause(); steps?.move(at); } });
     log.hidden = lines.length < 2;

@@ -1,5 +1,6 @@
 // @ts-check
 import { COLOURS } from "./colours.js";
+import { unbroken } from "./dates.js";
 import { h } from "./elements.js";
 
 const STYLE = `
@@ -46,7 +47,7 @@ export function plainFrame(el, { title, note = "", css = "" }) {
   const root = el.shadowRoot ?? el.attachShadow({ mode: "open" });
   const status = h("p", { class: "status", role: "status" });
   const body = h("div", { class: "body" });
-  const head = h("div", { class: "head" }, h("h3", {}, title), note && h("span", { class: "faint" }, note));
+  const head = h("div", { class: "head" }, h("h3", {}, ...unbroken(title)), note && h("span", { class: "faint" }, note));
   const box = h("div", { class: "frame", role: "group", "aria-label": title }, head, body, status);
   root.replaceChildren(h("style", {}, STYLE + css), box);
   el.dataset.lmSuppressShortcuts = "true";
