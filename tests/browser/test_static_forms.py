@@ -8,6 +8,7 @@ import itertools
 import re
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from playwright.sync_api import expect
 
@@ -126,3 +127,27 @@ def test_pictures_follow_the_theme_of_the_page(pages: Pages, tmp_path: Path) -> 
                 image = base64.b64encode(page.locator("img").first.screenshot()).decode()
                 tone = page.evaluate(MIDDLE_TONE, f"data:image/png;base64,{image}")
                 assert (tone > 200) if scheme == "light" else (tone < 60), name
+
+
+def test_a_table_without_partitions_or_levels_has_no_words_for_them(
+    pages: Pages, tmp_path: Path
+) -> None:
+    """Nor a choice where there is one thing to choose."""
+    table = empty(tmp_path / "table")
+    table.write(pa.table({"id": [1], "v": ["a"]}))
+    table = table.refresh()
+    found = {}
+    with pages.page(viewport=NARROW) as page:
+        for name, view, _ in shown(table, ["heatmap", "files", "watch", "schemas", "file"]):
+            path = tmp_path / f"{name}.html"
+            path.write_text(page_text(name, view.to_html(), view.data()), encoding="utf-8")
+            page.goto(path.as_uri())
+            found[name] = page.locator("#view .frame").inner_text() + view.to_text()
+            assert page.get_by_role("combobox", name="part of the file").count() == 0
+
+    for name in ("heatmap", "files"):
+        assert "1 partition" not in found[name]
+        assert "1 bucket" in found[name]
+    assert "level" not in found["watch"]
+    assert "whole schema" not in found["schemas"]
+    assert "\u2026-0.parquet" in found["file"]

@@ -83,6 +83,7 @@ def test_ten_thousand_snapshots_are_drawn(page_of: PageOf) -> None:
     page.keyboard.press("Home")
 
     expect(page.get_by_text("the newest 500 of 10,000 one by one")).to_be_visible()
+    expect(page.locator(".minimap .tag")).to_have_count(1)
     expect(page.get_by_role("status")).to_contain_text("snapshots 1 to 48: 48 append")
 
 

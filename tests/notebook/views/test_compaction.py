@@ -78,3 +78,17 @@ def test_a_table_without_rows_says_so(tmp_path: Path) -> None:
 
     assert "db.t has no snapshot yet\nRows are added by INSERT INTO db.t VALUES …" in repr(view)
     assert view.value.bucket_count == 0
+
+
+def test_without_a_compaction_the_statements_are_there_one_a_row(tmp_path: Path) -> None:
+    table = catalog(tmp_path).create_table("db.t", {"k": "INT"})
+    table.write(pa.table({"k": pa.array([1], pa.int32())}))
+
+    view = drawn(table)
+
+    (calls,) = (grid for grid in view.others if grid.caption == "to copy")
+    assert view.grid.headline == "No compaction in snapshots 1 to 1"
+    assert [[cell.text for cell in row] for row in calls.rows[:2]] == [
+        ["what the options ask for", "SQL", view.value.calls[0].sql],
+        ["", "Python", view.value.calls[0].python],
+    ]

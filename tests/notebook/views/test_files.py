@@ -151,7 +151,7 @@ def test_an_empty_table_says_so(tmp_path: Path) -> None:
 
     view = commands.files(catalog.create_table("db.t", {"id": "BIGINT"}))
 
-    assert "db.t has no files" in repr(view)
+    assert "db.t has no data files" in repr(view)
     assert view.to_arrow().num_rows == 0
 
 

@@ -17,6 +17,7 @@ from paimonlab.notebook import commands, views
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.kernel.determinism import VARIABLE
 from paimonlab.notebook.views.timeline.drawing import draw
+from paimonlab.notebook.views.timeline.picture import picture
 from paimonlab.table.inside import store_of
 from paimonlab.table.system.live import files_of
 from paimonlab.table.table import Table
@@ -159,3 +160,12 @@ def test_repeatable_hides_times_files_and_users(
 
     assert bundles[0] == bundles[1]
     assert "file" not in bundles[0]
+
+
+def test_the_picture_fits_into_a_narrow_page_unless_texts_need_more() -> None:
+    """Browsers shrink a wider one with all letters."""
+    points = timeline_making.timeline("t", [snapshot(281 + id) for id in range(20)], {}).points
+    tagged = [msgspec.structs.replace(point, tags=("a",)) for point in points]
+
+    assert 'width="592"' in picture("t", points)
+    assert 'width="934"' in picture("t", tagged)

@@ -74,7 +74,8 @@ def place(partition: str, bucket: int) -> str:
 def _run_grid(value: Compaction) -> Grid:
     name = visible(value.table)
     if not value.runs:
-        return Grid((), (), f"{name}: no compaction in the snapshots looked at")
+        headline = f"No compaction in snapshots {value.first_id} to {value.last_id}"
+        return Grid((), (), f"{name}: compactions", headline=headline)
     has_times = value.runs[0].time_millis is not None
     columns = [Column("snapshot", align=_RIGHT)]
     columns += [Column("time (UTC)", rank=1)] if has_times else []
@@ -83,7 +84,7 @@ def _run_grid(value: Compaction) -> Grid:
         Column("read"),
         Column("written"),
         Column("moved", align=_RIGHT, is_optional=True, rank=1),
-        Column("rows dropped", align=_RIGHT),
+        Column("rows dropped", align=_RIGHT, rank=1),
         Column("changelog rows", align=_RIGHT, is_optional=True, rank=1),
     ]
     columns += [Column("took at least", align=_RIGHT, rank=1)] if has_times else []
@@ -162,11 +163,11 @@ def _pick_grid(value: Compaction) -> Grid:
 
 
 def _call_grid(value: Compaction) -> Grid:
-    columns = (Column("compact"), *(Column(name, is_prose=True) for name in ("SQL", "Python")))
-    body: Sequence[Sequence[object]] = [
-        [call.label, visible(call.sql) or "not in SQL", visible(call.python)]
-        for call in value.calls
-    ]
+    columns = (Column("compact"), Column("in"), Column("statement", is_prose=True, is_code=True))
+    body: list[Sequence[object]] = []
+    for call in value.calls:
+        body += [[call.label, "SQL", visible(call.sql)]] if call.sql else []
+        body.append(["" if call.sql else call.label, "Python", visible(call.python)])
     return Grid(columns, [texts(row) for row in body], "to copy")
 
 

@@ -8,6 +8,7 @@ from paimonlab.analysis.files.data_file import DataFileView, FileColumn, checks,
 from paimonlab.notebook.display.cells import NULL, Cell
 from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, number_align, texts
+from paimonlab.notebook.display.html import short_id
 from paimonlab.notebook.display.numbers import bytes_text, count, figure, many
 from paimonlab.notebook.display.view import rows
 from paimonlab.spec.visible_text import visible
@@ -42,12 +43,16 @@ def draw(file: DataFileView, *, answer: Answer | None = None) -> Drawn[DataFileV
 def _entry_line(file: DataFileView) -> str:
     place = f"{file.partition} " if file.partition else ""
     level = "" if file.level is None else f", level {file.level}"
-    keys = "" if file.min_key is None else f", keys {file.min_key} to {file.max_key}"
-    numbers = f"sequence numbers {file.min_sequence_number} to {file.max_sequence_number}"
+    keys = "" if file.min_key is None else f", keys {_ends(file.min_key, file.max_key)}"
+    numbers = f"sequence numbers {_ends(file.min_sequence_number, file.max_sequence_number)}"
     return (
-        f"in snapshot {file.snapshot_id}: {place}bucket {file.bucket}{level}{keys}, {numbers}, "
-        f"schema {file.schema_id}"
+        f"{file.file} in snapshot {file.snapshot_id}: {place}bucket {file.bucket}{level}{keys}, "
+        f"{numbers}, schema {file.schema_id}"
     )
+
+
+def _ends(low: object, high: object) -> str:
+    return f"{low}" if low == high else f"{low} to {high}"
 
 
 def _file_line(file: DataFileView) -> str:
@@ -79,7 +84,7 @@ def _columns(file: DataFileView) -> Grid:
     level = "" if file.level is None else f", level {file.level}"
     where = f" of {file.partition}" if file.partition else ""
     headline = visible(f"{many(file.rows, 'row')}{size}{level}{where} bucket {file.bucket}")
-    return Grid(columns, body, visible(f"{file.table}: {file.file}"), headline=headline)
+    return Grid(columns, body, visible(f"{file.table}: {short_id(file.file)}"), headline=headline)
 
 
 def _column_texts(column: FileColumn) -> Sequence[str]:

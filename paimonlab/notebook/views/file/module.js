@@ -16,7 +16,7 @@ export function render({ data, el, host }) {
   head.querySelector("h3")?.replaceChildren(`${view.table}: `, shortFile(view.file));
   const wrong = problemsOf(view).map((text) => h("p", { class: "wrong" }, `wrong: ${text}`));
   const facts = card([["file", view.file], ["partition", view.partition], ["bucket", view.bucket], ["level", view.level],
-    ["keys", view.minKey === null ? "" : `${view.minKey} to ${view.maxKey}`], ["sequence numbers", `${view.minSequenceNumber} to ${view.maxSequenceNumber}`],
+    ["keys", view.minKey === null ? "" : ends(view.minKey, view.maxKey)], ["sequence numbers", ends(view.minSequenceNumber, view.maxSequenceNumber)],
     ["schema", view.schemaId], ["format", `${view.format} ${view.version}`], ["written by", view.writtenBy], ["rows", count(view.rows)], ["size", bytes(view.bytes)],
     ["checksums", checksOf(view)], ...view.properties]);
 
@@ -54,7 +54,7 @@ export function render({ data, el, host }) {
   const next = h("button", { onclick: () => go(rows.offset + size) }, "next rows");
   const note = host.ask ? "" : "more rows need a kernel: run the cell again";
   const others = h("div", { class: "row" });
-  body.append(...wrong, others, facts, h("div", { class: "row" }, h("label", {}, "show ", pick), hidden > 0 && h("span", { class: "faint" }, `${count(hidden)} more ${view.partName}s`)),
+  body.append(...wrong, others, facts, h("div", { class: "row" }, view.partCount > 1 && h("label", {}, "show ", pick), hidden > 0 && h("span", { class: "faint" }, `${count(hidden)} more ${view.partName}s`)),
     chunks, shown, view.rows > size && h("div", { class: "row" }, host.ask && back, host.ask && next, h("span", { class: "faint" }, note)) || "");
   page();
   part(0);
@@ -99,4 +99,9 @@ function checksOf(view) {
   const text = `${count(sum("checksums"))} of ${count(sum("pages"))} pages have one`;
   if (view.columns.some((column) => column.wrong === null)) return `${text}; the file is too large to compute them here`;
   return sum("wrong") ? `${text}, ${sum("wrong")} do not match` : `${text}, all match`;
+}
+
+/** Both ends, or what is the same. @param {string | number | null} low @param {string | number | null} high */
+function ends(low, high) {
+  return low === high ? String(low) : `${low} to ${high}`;
 }

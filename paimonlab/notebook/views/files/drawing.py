@@ -38,7 +38,7 @@ _STROKES = {"partition": 3, "bucket": 1.5, "file": 0.5}
 def draw(files: FileMap, *, answer: Answer | None = None) -> Drawn[FileMap]:
     """Draw the data files of a table."""
     if not files.file_count:
-        grid = Grid((), (), f"{files.table} has no files", next_rows(files.table))
+        grid = Grid((), (), f"{files.table} has no data files", next_rows(files.table))
         return Drawn(files, grid, rows(()), link=files.table, answer=answer)
     return Drawn(
         files,
@@ -51,7 +51,7 @@ def draw(files: FileMap, *, answer: Answer | None = None) -> Drawn[FileMap]:
             for line in (advice.text, visible(advice.action))
             if line
         ],
-        others=[_partitions(files)],
+        others=[_partitions(files)] if _is_partitioned(files) else [],
         link=files.table,
         answer=answer,
     )
@@ -89,15 +89,19 @@ def _histogram(files: FileMap) -> Grid:
 
 
 def _footer(files: FileMap) -> str:
-    where = (
-        f"in {_many(files.bucket_count, 'bucket')} of {_many(files.partition_count, 'partition')}"
-    )
+    where = f"in {_many(files.bucket_count, 'bucket')}"
+    if _is_partitioned(files):
+        where += f" of {_many(files.partition_count, 'partition')}"
     if files.tile_count < files.file_count:
         where += (
             f"; the map has areas of their own for {files.tile_count:,} of "
             f"{files.file_count:,} files, the rest of each bucket is one area"
         )
     return where
+
+
+def _is_partitioned(files: FileMap) -> bool:
+    return any(tile.name for tile in files.tiles if tile.kind == "partition")
 
 
 def _partitions(files: FileMap) -> Grid:
@@ -171,7 +175,7 @@ def _shapes(files: FileMap) -> Iterator[str]:
                 stroke=AMOUNT_EDGE,
                 stroke_width=_STROKES[tile.kind],
             )
-    is_whole = all(not tile.name for tile in files.tiles if tile.kind == "partition")
+    is_whole = not _is_partitioned(files)
     for tile in files.tiles:
         if tile.kind == ("bucket" if is_whole else "partition"):
             yield _label(files, tile)

@@ -12,7 +12,7 @@ from paimonlab.analysis.buckets.heatmap import Heatmap, HeatmapColumn, HeatmapRo
 from paimonlab.analysis.buckets.skew import Skew
 from paimonlab.notebook.display.cells import Cell
 from paimonlab.notebook.display.drawn import Answer, Drawn
-from paimonlab.notebook.display.grid import Align, Column, Grid
+from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.display.headlines import next_rows
 from paimonlab.notebook.display.numbers import bytes_text, count
 from paimonlab.spec.visible_text import visible
@@ -38,14 +38,14 @@ _SUMMED = ("bytes", "files", "rows", "level_0")
 def draw(heatmap: Heatmap, *, answer: Answer | None = None) -> Drawn[Heatmap]:
     """Draw the buckets of a table by one measure."""
     if not heatmap.rows:
-        caption = f"{heatmap.table} has no files"
+        caption = f"{heatmap.table} has no data files"
         grid = Grid((), (), caption, next_rows(heatmap.table))
         return Drawn(heatmap, grid, partial(_arrow, heatmap), link=heatmap.table)
     return Drawn(
         heatmap,
         _grid(heatmap),
         partial(_arrow, heatmap),
-        legend=[_skew_text(heatmap, skew) for skew in heatmap.skews],
+        others=[_skew_grid(heatmap)] if heatmap.skews else [],
         link=heatmap.table,
         answer=answer,
     )
@@ -101,9 +101,9 @@ def _name(heatmap: Heatmap, measure: str) -> str:
 
 
 def _footer(heatmap: Heatmap, *, shows_buckets: bool) -> str:
-    parts = [
-        f"{_many(heatmap.bucket_count, 'bucket')} in {_many(heatmap.partition_count, 'partition')}"
-    ]
+    partitions = f" in {_many(heatmap.partition_count, 'partition')}"
+    has_partitions = any(row.partition for row in heatmap.rows)
+    parts = [f"{_many(heatmap.bucket_count, 'bucket')}{partitions * has_partitions}"]
     if heatmap.rest is not None:
         shown = len(heatmap.rows)
         most = _name(heatmap, heatmap.measure)
@@ -179,14 +179,21 @@ def _plain(write: Callable[[float], str]) -> Callable[[float | None], Cell]:
     return lambda value: Cell("" if value is None else write(value))
 
 
-def _skew_text(heatmap: Heatmap, skew: Skew) -> str:
+def _skew_grid(heatmap: Heatmap) -> Grid:
+    names = ("max", "median", "max/median", "Gini")
+    columns = (Column("by bucket"), *(Column(name, align=Align.RIGHT) for name in names))
+    return Grid(columns, [texts(_skew_cells(heatmap, skew)) for skew in heatmap.skews])
+
+
+def _skew_cells(heatmap: Heatmap, skew: Skew) -> list[object]:
     write = _WRITERS[skew.measure]
-    parts = [f"max {write(skew.maximum)}", f"median {write(skew.median)}"]
-    if skew.ratio is not None:
-        parts.append(f"max/median {skew.ratio:.1f}")
-    if skew.gini is not None:
-        parts.append(f"Gini {skew.gini:.2f}")
-    return f"{_name(heatmap, skew.measure)}, by bucket: {', '.join(parts)}"
+    return [
+        _name(heatmap, skew.measure),
+        write(skew.maximum),
+        write(skew.median),
+        "" if skew.ratio is None else f"{skew.ratio:.1f}",
+        "" if skew.gini is None else f"{skew.gini:.2f}",
+    ]
 
 
 def _many(number: int, noun: str) -> str:

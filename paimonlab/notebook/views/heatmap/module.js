@@ -22,7 +22,7 @@ const EVEN = 2;
 const HEAT_CSS = `
 td.cell { padding: 3px 8px; text-align: right; white-space: nowrap; min-width: 4em; font-variant-numeric: tabular-nums; cursor: pointer; border: 1px solid transparent; }
 td.cell[aria-selected=true] { outline: 3px dashed ${COLOURS.red}; outline-offset: -3px; } td.cell:focus-visible { outline: 3px solid var(--focus); box-shadow: inset 0 0 0 5px #fff; outline-offset: -3px; }
-td.none { cursor: default; background: repeating-linear-gradient(45deg, transparent 0 4px, #8884 4px 5px); } th[scope=row] { position: sticky; left: 0; z-index: 2; max-width: 18em; font-weight: normal; }
+th.over { padding: 3px 9px; } td.none { cursor: default; background: repeating-linear-gradient(45deg, transparent 0 4px, #8884 4px 5px); } th[scope=row] { position: sticky; left: 0; z-index: 2; max-width: 18em; font-weight: normal; }
 .ramp { display: inline-block; width: 12em; height: .9em; vertical-align: middle; background: linear-gradient(90deg, ${[0, 1, 2, 3, MOST_SHADE].map((at) => `var(--amount${at})`).join(",")}); }
 `;
 
@@ -110,7 +110,7 @@ export function render({ data, el, host }) {
     cells.forEach((line, y) => line.forEach((cell, x) => cell.addEventListener("click", () => { go(y, x); choose(shown[y], x); })));
     table.replaceChildren(
       h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, h("th", { scope: "col", role: "columnheader" }, "partition"),
-        ...view.columns.map((column) => h("th", { scope: "col", role: "columnheader", class: "right" }, columnName(column))),
+        ...view.columns.map((column) => h("th", { scope: "col", role: "columnheader", class: "right over" }, columnName(column))),
         view.columns.length > 1 && h("th", { scope: "col", role: "columnheader", class: "right" }, "all buckets"))),
       h("tbody", { role: "rowgroup" }, ...lines));
     table.onkeydown = (event) => key(event);
@@ -246,7 +246,8 @@ function skewText(view, measure) {
 
 /** @param {Heatmap} view */
 function coverText(view) {
-  const all = `${many(view.bucketCount, "bucket")} in ${many(view.partitionCount, "partition")}`;
+  const partitions = view.rows.some(({ partition }) => partition) ? ` in ${many(view.partitionCount, "partition")}` : "";
+  const all = many(view.bucketCount, "bucket") + partitions;
   const some = view.rest ? `; the ${count(view.rows.length)} with most ${nameOf(view, view.measure)}, and the rest: --top N for more` : "";
   const groups = view.columns.some(({ first, last }) => first !== last) ? "; consecutive buckets share columns" : "";
   return all + some + groups;

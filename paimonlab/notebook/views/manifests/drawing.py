@@ -155,8 +155,22 @@ def _manifest_note(manifest: ManifestNode) -> str:
     parts = ["shared" if manifest.is_shared else "new", f"schema {manifest.schema_id}"]
     if manifest.min_partition:
         low, high = manifest.min_partition, manifest.max_partition or ""
-        parts.append(f"partition {low}" if low == high else f"partitions {low} to {high}")
+        parts.append(f"partition{'s' * (low != high)} {range_text(low, high)}")
     return visible(", ".join(parts)) + _size_note(manifest.bytes)
+
+
+def range_text(low: str, high: str) -> str:
+    """Say between which partitions: the name of a single key is said once.
+
+    Examples
+    --------
+    >>> range_text("dt=1", "dt=3"), range_text("dt=1", "dt=1"), range_text("a=1/b=2", "a=3/b=1")
+    ('dt=1 to 3', 'dt=1', 'a=1/b=2 to a=3/b=1')
+    """
+    if low == high:
+        return low
+    name, _, value = high.partition("=")
+    return f"{low} to {value if '/' not in low and low.startswith(f'{name}=') else high}"
 
 
 def _size_note(size: int | None) -> str:

@@ -251,7 +251,7 @@ function treeRows(tree) {
 /** @param {ManifestNode} manifest @param {ManifestTree} tree @param {string} role @returns {TreeRow} */
 function manifestRow(manifest, tree, role) {
   const { minPartition, maxPartition } = manifest;
-  const where = !minPartition ? "" : minPartition === maxPartition ? `${minPartition}, ` : `${minPartition} to ${maxPartition}, `;
+  const where = !minPartition ? "" : `${rangeText(minPartition, String(maxPartition))}, `;
   const hidden = manifest.added.files + manifest.deleted.files - manifest.entries.length;
   const id = `${role}/${manifest.name}`;
   const children = manifest.entries.map((entry, at) => entryRow(entry, tree.columns, `${id}/${at}`));
@@ -264,7 +264,7 @@ function manifestRow(manifest, tree, role) {
     cells: sumCells(manifest.added, manifest.deleted),
     note: `${where}schema ${manifest.schemaId}`,
     facts: [["manifest", manifest.name], ["its size", bytes(manifest.bytes)], ["parent snapshot", manifest.isShared ? "also has it" : "does not have it"],
-      ["schema", manifest.schemaId], ["partitions", minPartition && `${minPartition} to ${maxPartition}`], ...sumFacts(manifest.added, manifest.deleted)],
+      ["schema", manifest.schemaId], ["partitions", minPartition && rangeText(minPartition, String(maxPartition))], ...sumFacts(manifest.added, manifest.deleted)],
     children,
   };
 }
@@ -310,6 +310,13 @@ function indexRow(index) {
     note: `${index.isShared ? "shared" : "new"}, ${many(index.fileCount, "file")}${deleted}`,
     facts: [["index manifest", index.name], ["files", count(index.fileCount)], ["rows deleted by vectors", count(index.deletedRows)]], children: files,
   };
+}
+
+/** "dt=2026-01-01 to 2026-01-03": the name of a single key is said once. @param {string} low @param {string} high */
+function rangeText(low, high) {
+  if (low === high) return low;
+  const isSingle = !low.includes("/") && low.split("=")[0] === high.split("=")[0];
+  return `${low} to ${isSingle ? high.slice(high.indexOf("=") + 1) : high}`;
 }
 
 /** @param {EntrySums} added @param {EntrySums} deleted */

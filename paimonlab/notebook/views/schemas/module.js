@@ -31,7 +31,7 @@ export function render({ data, el, host }) {
     options.forEach((option, at) => option.setAttribute("aria-selected", String(at === chosen)));
     details.replaceChildren(
       h("div", { class: "row" },
-        h("button", { "aria-pressed": String(isWhole), onclick: () => { isWhole = !isWhole; draw(); } }, "whole schema"),
+        before && h("button", { "aria-pressed": String(isWhole), onclick: () => { isWhole = !isWhole; draw(); } }, "whole schema"),
         copyButton("copy as Markdown", () => markdownOf(version), say)),
       isWhole || !before ? wholeOf(version) : h("div", {}, h("p", {}, `from schema ${before.id} to schema ${version.id}`), ...version.differences.flatMap(linesOf)));
     say(`schema ${version.id}: ${summary(version)}`);

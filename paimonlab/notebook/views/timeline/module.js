@@ -226,7 +226,8 @@ function minimap(items, line) {
   const last = Math.max(1, items.length - 1);
   const view = s("rect", { y: 0, height: 20, fill: "none", stroke: "currentColor" });
   const map = s("svg", { class: "minimap", viewBox: "0 0 1000 20", preserveAspectRatio: "none", width: "100%", height: 20, "aria-hidden": "true" },
-    ...items.map(({ point }, at) => s("rect", { x: (998 * at) / last, y: 4, width: 2, height: 12, fill: KINDS[point?.commitKind ?? ""]?.colour ?? COLOURS.grey })), view);
+    ...items.map(({ point }, at) => s("rect", { x: (998 * at) / last, y: 4, width: 2, height: 12, fill: KINDS[point?.commitKind ?? ""]?.colour ?? COLOURS.grey })),
+    ...items.flatMap(({ point, group }, at) => (Object.keys(point?.tags ?? group?.tags ?? {}).length ? [s("rect", { class: "tag", x: (996 * at) / last, y: 0, width: 6, height: 20, fill: COLOURS.yellow, stroke: "#7A7000", "vector-effect": "non-scaling-stroke" })] : [])), view);
   const look = () => {
     view.setAttribute("x", String((1000 * line.scrollLeft) / Math.max(1, line.scrollWidth)));
     view.setAttribute("width", String((1000 * line.clientWidth) / Math.max(1, line.scrollWidth)));

@@ -7,6 +7,7 @@ for those who cannot see it carries the same numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 
 from paimonlab.analysis.snapshots.timeline import TimelinePoint
 from paimonlab.notebook.display import svg
@@ -30,6 +31,9 @@ from paimonlab.notebook.display.numbers import signed_many
 Points = Sequence[TimelinePoint]
 
 _STEP = 46
+_PAGE = 550
+"""Pixels of a narrow page, in which letters keep their size."""
+_LETTER = 7
 _MARGIN = 30
 _HEIGHT = 196
 _LINE = 132
@@ -70,14 +74,26 @@ def drawn(points: Points) -> str:
 
 
 def _width(points: Points) -> int:
-    return max(2 * _MARGIN + _STEP * (len(points) - 1), 220)
+    return max(2 * _MARGIN + _step(points) * (len(points) - 1), 220)
+
+
+def _step(points: Points) -> int:
+    """Return how far snapshots are from each other: as a narrow page needs it, if texts allow."""
+    flags = any(one.tags and two.tags for one, two in pairwise(points))
+    if flags or any(point.missing_before or point.consumers for point in points):
+        return _STEP
+    texts = [text for point in points for text in (str(point.id), _short(point.row_change or 0))]
+    wide_marks = any(point.commit_kind in {"OVERWRITE", "ANALYZE"} for point in points)
+    least = max(_LETTER * max(map(len, texts)), 32 if wide_marks else 24)
+    return min(_STEP, max(least, (_PAGE - 2 * _MARGIN) // max(len(points) - 1, 1)))
 
 
 def _shapes(points: Points) -> Iterator[str]:
     largest = max(abs(point.row_change or 0) for point in points) or 1
+    step = _step(points)
     for number, point in enumerate(points):
-        x = _MARGIN + _STEP * number
-        yield from _separators(point, x - _STEP // 2)
+        x = _MARGIN + step * number
+        yield from _separators(point, x - step // 2)
         yield _bar(point, x, largest)
         yield _MARKS[point.commit_kind](x, _COLOURS[point.commit_kind])
         letter = LETTERS[point.commit_kind]

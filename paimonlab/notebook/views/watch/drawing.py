@@ -134,7 +134,7 @@ def _levels(watch: Watch) -> Grid:
     weights = [level.file_bytes if has_bytes else level.row_count for level in watch.levels]
     largest = max((weight or 0 for weight in weights), default=0) or 1
     columns = (
-        Column("level"),
+        Column("level", is_optional=True),
         Column("files", align=Align.RIGHT),
         Column(watch.rows_are, align=Align.RIGHT),
         Column("size", align=Align.RIGHT),
@@ -143,7 +143,7 @@ def _levels(watch: Watch) -> Grid:
     body = [
         texts(
             [
-                f"level {level.level}" if watch.has_levels else "files",
+                f"level {level.level}" if watch.has_levels else "",
                 count(level.file_count),
                 count(level.row_count),
                 bytes_text(level.file_bytes),
@@ -152,7 +152,7 @@ def _levels(watch: Watch) -> Grid:
         )
         for level, weight in zip(watch.levels, weights, strict=True)
     ]
-    return Grid(columns, body, "levels" if watch.has_levels else "files")
+    return Grid(columns, body, "levels" if watch.has_levels else "files").without_empty()
 
 
 def _rows(newest: WatchedRows) -> Grid:
