@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -39,6 +39,7 @@ from paimonlab.table.changing.statement import RowCount
 from paimonlab.table.inside import definition_of, writable
 from paimonlab.table.partition_values import partition_values
 from paimonlab.table.table import Table
+from paimonlab.table.writing import partial_upserts
 from paimonlab.write.expressions.sql import parse_expression
 
 _VIEW_HINT = "Write WITH name AS (SELECT …) before the query, or CREATE TABLE db.t AS SELECT …"
@@ -169,6 +170,8 @@ class Inserted:
     """Whether they take the place of all rows, or of those of a partition."""
     partition: Mapping[str, Any] = field(default_factory=dict)
     """The one that the statement names by values."""
+    unnamed: Sequence[str] = ()
+    """Columns that the statement leaves out, which are null."""
 
 
 def _insert(
@@ -181,14 +184,21 @@ def _insert(
     found = inserted_rows(tree, sources, values, options, progress)
     table, rows = found.table, found.rows
     is_overwrite = found.is_overwrite
+    lost = ""
     if not is_overwrite:
+        lost = partial_upserts.lost_values(definition_of(table), found.unnamed)
+        if lost and table.snapshot is None:
+            lost = ""
         made = table.write(rows)
     elif found.partition:
         made = table.overwrite(rows, partition=found.partition)
     else:
         made = table.overwrite(rows, dynamic=False)
     may_replace = is_overwrite or bool(table.primary_keys)
-    return _done(table, made, rows.num_rows, "written" if may_replace else "inserted")
+    done = _done(table, made, rows.num_rows, "written" if may_replace else "inserted")
+    if not lost or made is None:
+        return done
+    return replace(done, said=f"{done.said}. The rows have no {lost}; UPDATE and MERGE keep them")
 
 
 def inserted_rows(
@@ -236,6 +246,8 @@ def inserted_rows(
         check_stored(kind, kind_of(one.type), shown, is_converted=True)
     rows = engine.run(stored_query(planned, targets), options, progress)
     given = partition_values(partition, definition_of(table))
+    named = {*given, *rows.schema.names}
+    unnamed = [name for name in table.arrow_schema.names if name not in named]
     for column in table.arrow_schema:
         if column.name in given:
             values_of_it = pa.repeat(given[column.name], rows.num_rows)
@@ -243,7 +255,7 @@ def inserted_rows(
         elif column.name not in rows.schema.names:
             rows = rows.append_column(column, pa.nulls(rows.num_rows, column.type))
     rows = rows.select(table.arrow_schema.names)
-    return Inserted(table, rows, planned, is_overwrite, partition)
+    return Inserted(table, rows, planned, is_overwrite, partition, unnamed)
 
 
 def deleted_rows(

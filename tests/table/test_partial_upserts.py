@@ -13,6 +13,8 @@ import pytest
 
 import paimonlab as pl
 from paimonlab.errors import PartialUpsertWarning
+from paimonlab.sql_engine import changes
+from paimonlab.sql_engine.tables import Sources
 
 LACKING: tuple[Any, ...] = (
     [{"id": 1, "a": "new"}],
@@ -58,3 +60,20 @@ def test_what_loses_nothing_warns_of_nothing(tmp_path: Path) -> None:
         partial.write([{"id": 1, "b": "y"}])
         partial.write([{"id": 1, "a": "x"}])
     assert partial.scan().to_arrow().to_pylist() == [{"id": 1, "a": "x", "b": "y"}]
+
+
+def test_a_statement_that_leaves_columns_out_says_what_is_lost(tmp_path: Path) -> None:
+    table = _table(tmp_path)
+    sources = Sources(pl.connect(tmp_path))
+
+    first = changes.run("INSERT INTO db.t (id, a) VALUES (1, 'x')", sources)
+    whole = changes.run("INSERT INTO db.t VALUES (1, 'x', 'y')", sources)
+    lost = changes.run("INSERT INTO db.t (a, id) VALUES ('new', 1)", sources)
+
+    assert first.said == "db.t: 1 row written, snapshot 1"
+    assert whole.said == "db.t: 1 row written, snapshot 2"
+    assert lost.said == (
+        "db.t: 1 row written, snapshot 3. The rows have no 'b'; rows of the same key lose this "
+        "value, since merge-engine = deduplicate replaces whole rows; UPDATE and MERGE keep them"
+    )
+    assert table.scan().to_arrow().to_pylist() == [{"id": 1, "a": "new", "b": None}]
