@@ -405,11 +405,18 @@ class Catalog(
             return cast("Table", made_format)
         table_schema = checked_schema(definition)
         check_width(identifier.full_name, table_schema, self.max_columns)
-        made = self._create(identifier, table_schema)
+        try:
+            made = self._create(identifier, table_schema)
+        except DatabaseNotFoundError as error:
+            error.hint = error.hint or f"create_database({identifier.database!r}) makes it"
+            raise
         if made is not None:
             return self._open(made)
         if not exist_ok:
-            raise AlreadyExistsError("table", identifier.full_name)
+            hint = (
+                f"catalog[{identifier.full_name!r}] opens it, exist_ok=True does so if it is there"
+            )
+            raise AlreadyExistsError("table", identifier.full_name, hint)
         return self.table(name)
 
     copy_table = copying.copy_table

@@ -52,6 +52,9 @@ class LoadResult:
     """None if the files have no rows."""
     numbers_with_commas: Sequence[str] = ()
     """Columns of a new table that are texts, as their numbers have another decimal point."""
+    other_texts: Sequence[tuple[str, str, str]] = ()
+    """Columns of a new table that are texts though most values look like numbers or days: see
+    `SourceFile.other_texts`."""
 
 
 def load_files(catalog: Catalog, request: LoadRequest) -> LoadResult:
@@ -84,6 +87,7 @@ def load_files(catalog: Catalog, request: LoadRequest) -> LoadResult:
         catalog.create_database(Identifier.parse(request.table).database, exist_ok=True)
     # Before anything is written: it may be that the file cannot be read.
     texts = files[0].numbers_with_commas() if request.creates else ()
+    others = files[0].other_texts() if request.creates else ()
     table = catalog.write_table(
         request.table,
         reader,
@@ -97,6 +101,11 @@ def load_files(catalog: Catalog, request: LoadRequest) -> LoadResult:
         len(files),
         table.snapshot if loaded.rows else None,
         [name for name in texts if name not in request.types],
+        [
+            (name, what, value)
+            for name, what, value in others
+            if name not in request.types and name not in texts
+        ],
     )
 
 

@@ -18,6 +18,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
@@ -88,6 +89,11 @@ class Setting:
             If a variable is not set.
         """
         return None if self.remote is None else _resolved("remote", self.remote)
+
+
+def engine_at_hand() -> Engine:
+    """Return the engine where none was asked for: Spark, unless PySpark is not installed."""
+    return "native" if find_spec("pyspark") is None else "spark"
 
 
 def engine_of(text: str) -> Engine:
@@ -203,9 +209,9 @@ def _resolved(key: str, value: str) -> str:
 
 def _setting(name: str, values: dict[str, str]) -> Setting:
     options = dict(values)
-    engine = options.pop("engine", "spark")
-    catalog = options.pop("catalog", None)
     remote = options.pop("remote", None)
+    engine = options.pop("engine", "spark" if remote is not None else engine_at_hand())
+    catalog = options.pop("catalog", None)
     if "warehouse" not in options and (options or remote is None):
         close = close_matches("warehouse", options)
         raise SettingsError(f"the connection {name} has no warehouse.{close}")

@@ -39,8 +39,15 @@ class Pairs(click.ParamType):  # type: ignore[type-arg]  # generic in some versi
         """Take a text apart at the first equals sign."""
         key, equals, rest = str(value).partition("=")
         if not equals or not key:
-            self.fail(f"{value!r} is not of the form key=value", param, ctx)
+            self.fail(f"{value!r} is not of the form key=value{self._meant(value)}", param, ctx)
         return key, rest
+
+    @staticmethod
+    def _meant(value: object) -> str:
+        """Say how rows go into a file, where the name of one is given as an option."""
+        if str(value).rpartition(".")[2] not in ("csv", "json", "txt", "tsv"):
+            return ""
+        return f". Into a file: --format {str(value).rpartition('.')[2]} > {value}"
 
 
 class Partition(click.ParamType):  # type: ignore[type-arg]

@@ -81,9 +81,9 @@ class Command(click.Command):
             return super().parse_args(ctx, args)
         except click.UsageError as error:
             examples = EXAMPLES.get(self.name or "", ())
-            if not examples or type(error) is not click.UsageError:  # a missing value, say
+            if isinstance(error, click.NoSuchOption | click.BadOptionUsage) or not examples:
                 raise
-            said = error.message
+            said = error.format_message()
             if not_a_place and "extra argument" in said:
                 said += f". If {not_a_place} is the warehouse: there is no such folder"
             said += f"\nFor example: {examples[0]}"

@@ -38,7 +38,10 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "paimonlab scan shop.orders --snapshot 1 --count",
     ),
     "lookup": ("paimonlab lookup shop.orders dt=2026-01-01 id=1",),
-    "changes": ("paimonlab changes shop.orders 1 2",),
+    "changes": (
+        "paimonlab changes shop.orders yesterday --mode diff",
+        "paimonlab changes shop.orders 1 2",
+    ),
     "follow": ("paimonlab follow shop.orders --until latest",),
     "create": (
         "paimonlab create shop --if-not-exists",
@@ -102,7 +105,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "mark-partition-done": ("paimonlab mark-partition-done shop.orders dt=2026-01-01",),
     "purge": ("paimonlab purge shop.rates --dry-run",),
     "health": ("paimonlab health", "paimonlab health shop.orders --fail-on error"),
-    "fsck": ("paimonlab fsck ./warehouse shop.orders --deep",),
+    "fsck": ("paimonlab fsck shop.orders --deep", "paimonlab fsck ./warehouse"),
     "repair": ("paimonlab repair shop.orders --dry-run",),
     "doctor": ("paimonlab doctor ./warehouse",),
     "call": ("paimonlab call \"sys.compact(table => 'shop.orders')\" --dry-run",),

@@ -11,7 +11,8 @@ import click
 import paimonlab
 from paimonlab import cli
 from paimonlab.analysis import health as judged
-from paimonlab.cli.commands import command
+from paimonlab.cli.commands import CONFIGURED, command, is_place
+from paimonlab.cli.opening import open_catalog
 from paimonlab.cli.progress import Bar
 from paimonlab.errors import PaimonError
 
@@ -22,17 +23,22 @@ _DATABASE_SUFFIX = ".db"
 
 
 @command()
-@click.argument("path", type=click.Path(exists=True, file_okay=False, resolve_path=True))
+@click.argument("path", required=False, metavar="[PATH]")
 @click.argument("table", required=False, metavar="[DB.TABLE]")
 @click.option("--deep", is_flag=True, help="Also read all rows.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
-def fsck(path: str, table: str | None, *, deep: bool, as_json: bool) -> None:
+def fsck(path: str | None, table: str | None, *, deep: bool, as_json: bool) -> None:
     """Check every file of tables; change none.
 
-    PATH is the folder of a warehouse or of one table. The exit code is 1 if anything was found.
+    PATH is the folder of a warehouse or of one table; the configured warehouse if there is none.
+    The exit code is 1 if anything was found.
     """
+    if path is None or (table is None and not Path(path).is_dir() and not is_place(path)):
+        path, table = open_catalog(CONFIGURED, {}).path, path
+    if not Path(path).is_dir():
+        raise click.UsageError(f"there is no folder {path}")
     try:
-        folders = _folders(Path(path), table)
+        folders = _folders(Path(path).resolve(), table)
     except PaimonError as error:
         raise click.UsageError(str(error)) from error
     reports = [_check(name, folder, deep=deep) for name, folder in folders]

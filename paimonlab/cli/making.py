@@ -241,3 +241,18 @@ def load(
             f"first paimonlab sql 'DROP TABLE {name}'",
             err=True,
         )
+    for column, what, value in done.other_texts:
+        click.echo(_KEPT_AS_TEXT[what].format(column=column, value=value), err=True)
+
+
+_KEPT_AS_TEXT = {
+    "number": (
+        "{column} is text, as {value!r} is no number here; in Python pandas.read_csv(…, "
+        "decimal=',', thousands='.', na_values=['n/a']) reads such files, "
+        "catalog.write_table(name, frame) makes the table"
+    ),
+    "day": (
+        "{column} is text, as {value!r} is not written as 2026-01-31; SQL reads such a text as "
+        "to_date(`{column}`, 'dd.MM.yyyy')"
+    ),
+}

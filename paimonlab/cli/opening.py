@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -123,9 +124,12 @@ def keys_of(table: Table, keys: Sequence[tuple[str, str]]) -> pa.Table:
     arrays = {}
     for name, texts in given.items():
         if name not in table.primary_keys:
+            wanted = " ".join(shlex.quote(f"{key}=…") for key in table.primary_keys)
             raise click.UsageError(
                 f"{name} is not a primary key column of {table.name}: "
                 f"{', '.join(table.primary_keys) or 'it has none'}"
+                + f". Write paimonlab lookup {table.name} {wanted}"
+                * bool(wanted)
             )
         try:
             arrays[name] = pa.array(texts, pa.string()).cast(types[name])

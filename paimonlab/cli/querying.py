@@ -70,6 +70,8 @@ def run_sql(catalog: Catalog, *, statement: str, limit: int | None, form: RowFor
             planned = sql_engine.engine.plan(text, sources, most=None if most is None else most + 1)
         rows = sql_engine.engine.run(planned, options, bar.progress)
     _print(rows, most, form)
+    if planned.quoted_column:
+        click.echo(planned.quoted_column, err=True)
 
 
 @contextmanager
@@ -102,7 +104,9 @@ def _without_spark(catalog: Catalog) -> Iterator[None]:
 
 def _print(rows: pa.Table, most: int | None, form: RowFormat) -> None:
     shown = rows if most is None else rows.slice(0, most)
-    if form == "json":
+    if form == "table" and rows.column_names == [sql_engine.explaining.COLUMN]:
+        click.echo("\n".join(rows[0].to_pylist()))  # lines of a plan, which a cell would cut
+    elif form == "json":
         cli.output.print_json_lines(shown)
     else:
         cli.output.print_rows(shown, form)

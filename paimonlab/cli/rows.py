@@ -137,7 +137,7 @@ def _missing_text(wanted: pa.Table, missing: int) -> str:
 @command()
 @on_table
 @click.argument("start")
-@click.argument("end")
+@click.argument("end", required=False)
 @click.option(
     "--mode",
     type=click.Choice(["auto", "delta", "changelog", "diff"]),
@@ -150,7 +150,7 @@ def _missing_text(wanted: pa.Table, missing: int) -> str:
 def changes(
     table: Table,
     start: str,
-    end: str,
+    end: str | None,
     *,
     mode: ChangeMode | None,
     columns: list[str] | None,
@@ -160,8 +160,9 @@ def changes(
 ) -> None:
     """Read what the commits after START up to END changed.
 
-    START and END are snapshot ids, names of tags, or times. The first column is the kind of the
-    change: +I, -U, +U or -D.
+    START and END are snapshot ids, names of tags, or times, such as 2026-01-31 and yesterday.
+    Without END it is the latest snapshot. The first column is the kind of the change: +I, -U, +U
+    or -D.
     """
     if limit is None and form == "table":
         limit = _ROWS

@@ -91,6 +91,48 @@ def arguments(
     return decorate
 
 
+def written(
+    example: str, *, most: int, least: int = 0, known: Iterable[str] = ()
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a function show how it is called where it is called otherwise.
+
+    Parameters
+    ----------
+    example
+        Calls that work.
+    most, least
+        How many arguments may, and must, be given by their places; of the first ``least`` names
+        of ``known`` each may be given by its name instead.
+    known
+        All names of arguments; empty: whatever is given by name is not looked at.
+
+    Examples
+    --------
+    >>> @written("f(1), f(x=1)", most=1, least=1, known=["x"])
+    ... def f(x):
+    ...     return x
+    >>> f(1), f(x=2)
+    (1, 2)
+    >>> f(y=1)
+    Traceback (most recent call last):
+        ...
+    TypeError: f() is written f(1), f(x=1)
+    """
+    names = tuple(known)
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def checked(*args: P.args, **given: P.kwargs) -> R:
+            lacks = sum(name not in given for name in names[:least]) > len(args)
+            if lacks or len(args) > most or (names and not given.keys() <= {*names}):
+                raise TypeError(f"{function.__name__}() is written {example}")
+            return function(*args, **given)
+
+        return checked
+
+    return decorate
+
+
 def _shown(given: object) -> str:
     """Write an argument, a frame or a table by its type alone."""
     if isinstance(given, str | int | float) and len(said := repr(given)) <= 60:
@@ -194,6 +236,7 @@ class IsAttribute:
             return f", as in list({self._written}) or {self._written}.list()"
 
 
+_EXCEL = ", which needs pip install openpyxl"
 TABLE = {
     "append": "write(rows)",
     "insert": "write(rows)",
@@ -292,7 +335,13 @@ TABLE = {
     "sample": "scan(limit=5).to_pandas(), or scan().to_pandas().sample(5)",
     "tail": "scan().to_pandas().tail()",
     "iterrows": "scan().to_batches()",
+    "undo": "maintenance.rollback_to(snapshot=…), to one of snapshots",
+    "revert": "maintenance.rollback_to(snapshot=…), to one of snapshots",
+    "reset": "maintenance.rollback_to(snapshot=…), to one of snapshots",
+    "diff": "changes('yesterday'), or changes(3, 5): after snapshot 3, up to 5",
+    "compare": "changes(3, 5): after snapshot 3, up to 5",
     "to_csv": "scan().to_pandas().to_csv(path)",
+    "to_excel": f"scan().to_pandas().to_excel(path, index=False){_EXCEL}",
     "to_parquet": "scan().to_pandas().to_parquet(path), or scan().to_batches()",
     "to_json": "scan().to_pandas().to_json(path)",
     "to_dict": "scan().to_arrow().to_pylist()",
@@ -364,6 +413,10 @@ SCAN = {
     "n_rows": "limit",
     "branch": "table.branches['name'].scan(…)",
     "ref": "tag, or table.branches['name'].scan(…)",
+    **dict.fromkeys(
+        ("order_by", "sort_by", "sort"),
+        "to_pandas().sort_values(…) of what is read, as rows come in no order",
+    ),
 }
 """Arguments of reads of pyiceberg, deltalake, polars and pyarrow."""
 READ = {
@@ -389,6 +442,7 @@ READ = {
     "to_pylist": "to_arrow().to_pylist()",
     "dtypes": "arrow_schema",
     "to_csv": "to_pandas().to_csv(path)",
+    "to_excel": f"to_pandas().to_excel(path, index=False){_EXCEL}",
     "to_parquet": "to_pandas().to_parquet(path), or to_batches()",
     "groupby": "to_pandas().groupby(…)",
     "group_by": "to_polars().group_by(…)",
@@ -420,7 +474,7 @@ RESULT = {
     "to_dicts": "to_arrow().to_pylist()",
     "to_csv": "export(path), or --to rows.csv for all rows",
     "to_parquet": "export(path), or --to rows.parquet for all rows",
-    "to_excel": "to_pandas().to_excel(path)",
+    "to_excel": f"to_pandas().to_excel(path, index=False){_EXCEL}",
     "save": "export(path), whose ending .csv, .parquet, .md or another says how",
     "createOrReplaceTempView": "spark; a result is a table of later queries under its variable",
 }
@@ -451,6 +505,8 @@ NEW_COLUMN = {
     "required": "UpdateColumnNullability(name, False), once no row has null there",
 }
 """Arguments of new columns of pyiceberg and Spark."""
+SINCE = {"since": "start", "from_": "start", "begin": "start", "until": "end", "to": "end"}
+"""Arguments of reads of changes."""
 DELETE = dict.fromkeys(("delete_filter", "filter", "predicate", "row_filter"), "where")
 """Arguments of deletes of pyiceberg and deltalake."""
 DUCKDB = {
@@ -562,6 +618,8 @@ COMMANDS = {
     "branch": "create-branch, or branches for those there are",
     "schema": "describe, or schemas for all there were",
     "restore": "rollback",
+    **dict.fromkeys(("undo", "revert", "reset"), "rollback"),
+    **dict.fromkeys(("why", "slow", "diagnose", "analyse", "advise"), "health"),
     "import": "load",
     "query": "sql",
     "select": "sql 'SELECT …'",

@@ -20,7 +20,7 @@ class DatabaseNotFoundError(NotFoundError):
     database, known
         The name, and those that there are.
     hint
-        Where the catalog has no database at all: which warehouse may be meant.
+        Where the catalog has no database at all: which warehouse may be meant; else what to do.
     """
 
     def __init__(self, database: str, known: Sequence[str] = (), hint: str = "") -> None:
@@ -32,8 +32,9 @@ class DatabaseNotFoundError(NotFoundError):
     def __str__(self) -> str:
         there = ", ".join(self.known[:10]) + (", …" if len(self.known) > 10 else "")
         none = " There is none; create_database makes one." + (f" {self.hint}" * bool(self.hint))
+        some = f" There are: {there}." + (f" {self.hint}" * bool(self.hint))
         return f"database {self.database} not found." + (
-            close_matches(self.database, self.known) or (f" There are: {there}." if there else none)
+            close_matches(self.database, self.known) or (some if there else none)
         )
 
 

@@ -31,7 +31,17 @@ _COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 """Codecs by the ending of a name."""
 _COLUMN_OF_CSV = re.compile(r"In CSV column #(\d+): ")
 _WITH_COMMA = r"^[+-]?\d+(,\d+)?$"
+_OTHER_NUMBER = r"^[+-]?(\d+|\d{1,3}(([.]\d{3})+|(,\d{3})+|([' ]\d{3})+))([.,]\d+)?$"
+_OTHER_DAY = r"^\d{1,2}([./-])\d{1,2}[./-]\d{4}$"
+_WRITTEN_DAY = re.compile(r"'\d{1,2}[./-]\d{1,2}[./-]\d{4}")
+_PLAIN = {"number": r"^[+-]?\d+([{}]\d+)?$", "day": r"^\d{{4}}-\d{{2}}-\d{{2}}$"}
+"""What is read as a number, or a day."""
+_MOST = 0.7
 _TEXT = pa.string()
+DAYS_HINT = (
+    "A day is written 2026-01-31; in Python pandas.to_datetime(texts, format='%d.%m.%Y') reads "
+    "others, then table.write(frame)"
+)
 _ARRAY = (
     "it is one JSON array, and rows are read from an object a line, without commas: "
     "pandas.read_json(…).to_json(…, orient='records', lines=True), or in a shell jq -c '.[]'"
@@ -96,6 +106,32 @@ class SourceFile:
             if pc.all(pc.match_substring_regex(column, _WITH_COMMA), min_count=1).as_py()
             and pc.any(pc.match_substring(column, ",")).as_py()
         ]
+
+    def other_texts(self) -> Sequence[tuple[str, str, str]]:
+        """Return the columns of CSV that are texts though most values look like numbers or days.
+
+        Each with ``number`` or ``day`` and the first value that is not read as such, as far as the
+        first block says: 2.440,71 and n/a among numbers, 31.01.2026 among days.
+        """
+        if self.format != "csv":
+            return ()
+        with self._opened(None) as reader:
+            first = next(iter(reader), None)
+        if first is None:
+            return ()
+        found = []
+        for name, column in zip(first.schema.names, first.columns, strict=True):
+            values = column.drop_null()
+            if not pa.types.is_string(column.type) or not len(values):
+                continue
+            for what, pattern in (("number", _OTHER_NUMBER), ("day", _OTHER_DAY)):
+                alike = pc.match_substring_regex(values, pattern)
+                if pc.mean(alike).as_py() < _MOST:
+                    continue
+                plain = pc.match_substring_regex(values, _PLAIN[what].format(self.decimal_point))
+                odd = values.filter(pc.invert(plain))
+                found += [(name, what, odd[0].as_py())] if len(odd) else []
+        return found
 
     def batches(
         self, columns: pa.Schema, *, others: Literal["error", "infer"] = "error"
@@ -172,7 +208,8 @@ class SourceFile:
         names = next(texts.reader([first], delimiter=self._between_values), [])
         if place is None or int(place[1]) >= len(names):
             return problem
-        return f"column {names[int(place[1])]!r}: {problem[place.end() :]}"
+        said = f"column {names[int(place[1])]!r}: {problem[place.end() :]}"
+        return f"{said}. {DAYS_HINT}" if _WRITTEN_DAY.search(problem) else said
 
     @property
     def _between_values(self) -> str:

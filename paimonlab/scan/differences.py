@@ -52,7 +52,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 def state_changes(
-    before: Snapshot,
+    before: Snapshot | None,
     after: Snapshot,
     request: ChangeRequest,
     schemas: SchemaManager,
@@ -63,7 +63,7 @@ def state_changes(
     Parameters
     ----------
     before, after
-        The two states.
+        The two states; None: before the first snapshot, where there was no row.
     request
         What is to be read.
     schemas, manifests
@@ -88,7 +88,10 @@ def state_changes(
             ),
         )
         for snapshot in (before, after)
+        if snapshot is not None
     ]
+    if before is None:
+        states.insert(0, _State(0, states[0].files.slice(0, 0), DeletionFiles()))
     rescaled = _rescaled(concat([state.files for state in states]))
     old, new = _needed(states, request)
     befores, afters = (_by_bucket(state, request) for state in (old, new))

@@ -145,7 +145,9 @@ def _check_sides(sign: str, left: Value, right: Value) -> None:
         if kinds.is_numeric(other.kind):
             number = "BIGINT" if kinds.is_whole(other.kind) else "DOUBLE"
             hint = f"Compare with a number: CAST({text.name} AS {number})"
-            if other.is_literal:
+            if other.is_literal and text.is_literal:
+                hint = f"'{text.literal}' is a text; a column is written `{text.literal}`"
+            elif other.is_literal:
                 hint = f"Compare with a text: '{other.name}'"
             elif text.is_literal:
                 hint = f"{other.name} is {spark_type(other.kind)}: compare it with a number"

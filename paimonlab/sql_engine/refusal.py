@@ -43,7 +43,7 @@ def told_of_habits(text: str) -> Iterator[None]:
     try:
         yield
     except NotTranslatedError as error:
-        error.hint = habit_hint(tokenize(text)) or error.hint
+        error.hint = habit_hint(tokenize(text), reads_files=True) or error.hint
         raise
 
 

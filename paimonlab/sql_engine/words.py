@@ -134,9 +134,10 @@ USES = {
 STATEMENTS = {
     "USE": "Write the database before each table: db.t",
     "ANALYZE": "Write catalog.table('db.t').maintenance.analyze() in Python",
-    "COPY": "Write COPY INTO db.t FROM '/csv' FILE_FORMAT = (TYPE = CSV), or INTO '/csv' FROM db.t",
+    "COPY": "Write COPY INTO db.t FROM '/csv' FILE_FORMAT = (TYPE = CSV)",
+    "COPY TO": "Write COPY INTO '/csv' FROM db.t FILE_FORMAT = (TYPE = CSV)",
 }
-"""By first word: what does what the statement is for."""
+"""By first word, of COPY by its direction too: what does what the statement is for."""
 
 
 PARTS = {

@@ -77,3 +77,12 @@ def test_the_module_is_the_command_line(warehouse: Path) -> None:
 
     assert done.returncode == 0, done.stderr
     assert "db.a: nothing found" in done.stdout
+
+
+def test_the_configured_warehouse_is_checked(
+    warehouse: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PAIMONLAB_WAREHOUSE", str(warehouse))
+
+    assert run("db.b") == run(str(warehouse), "db.b")
+    assert run() == run(str(warehouse))

@@ -400,3 +400,45 @@ def test_a_json_array_is_answered_with_what_makes_lines_of_it(run: Run, tmp_path
     assert run("load", str(tmp_path / "w"), "db.t", str(path), "--create").exit_code == 0
     sql = run("sql", str(tmp_path / "w"), "SELECT id, tags FROM db.t ORDER BY id", "--json")
     assert sql.output == '{"id":1,"tags":["a"]}\n{"id":2,"tags":[]}\n'
+
+
+def test_texts_that_look_like_numbers_and_days_are_told_of(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text(
+        "id;amount;day;note;n\n1;2.440,71;31.01.2026;12,5;1\n2;n/a;1.2.2026;a;2\n"
+        "3;7,5;2026-01-01;b;3\n4;1;02.02.2026;b;4\n"
+    )
+
+    csv = (str(file), "--delimiter", ";", "--decimal-point", ",")
+    said = run("load", str(tmp_path / "w"), "db.t", *csv, "--create").output.splitlines()
+
+    assert said[0] == "db.t: 4 rows, snapshot 1"
+    assert said[1].startswith("amount is text, as '2.440,71' is no number here; in Python pandas.")
+    assert said[2].startswith(
+        "day is text, as '31.01.2026' is not written as 2026-01-31; SQL reads"
+    )
+    assert len(said) == 3
+    rows = pl.connect(tmp_path / "w").table("db.t").scan().to_arrow()
+    frame = pd.read_csv(
+        file, sep=";", decimal=",", thousands=".", na_values=["n/a"], dtype={"day": str}
+    )
+    assert frame["amount"].tolist()[0] == 2440.71  # what it tells reads them
+    assert rows["day"].to_pylist() == ["31.01.2026", "1.2.2026", "2026-01-01", "02.02.2026"]
+    typed = ("--type", "day=DATE")
+    refused = run("load", str(tmp_path / "w"), "db.u", *csv, "--create", *typed)
+    assert "A day is written 2026-01-31; in Python pandas.to_datetime(" in refused.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("load", "rows.csv"), "For example: paimonlab load "),
+        (("changes", "db.t"), "For example: paimonlab changes shop.orders yesterday"),
+        (("undo", "db.t"), "It is rollback here"),
+        (("why", "db.t"), "It is health here"),
+        (("lookup", "w", "db.t", "5"), "For example: paimonlab lookup"),
+        (("scan", "w", "db.t", "-o", "out.csv"), "Into a file: --format csv > out.csv"),
+    ],
+)
+def test_a_first_guess_is_answered(run: Run, arguments: tuple[str, ...], said: str) -> None:
+    assert said in run(*arguments).output

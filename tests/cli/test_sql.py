@@ -126,3 +126,36 @@ def test_definitions_and_calls_are_run(run: Run, orders: pl.Table, tmp_path: Pat
     answer = run("sql", str(tmp_path), "CALL sys.create_tag('db.orders', 'v1')", "--json").output
     assert json.loads(answer) == {"result": True}
     assert list(orders.tags) == ["v1"]
+
+
+def test_a_column_between_double_quotes_is_told_of(
+    run: Run, orders: pl.Table, tmp_path: Path
+) -> None:
+    grouped = 'SELECT "id", count(*) AS n FROM db.orders GROUP BY "id"'
+    done = run("sql", str(tmp_path), grouped)
+    assert done.stdout.split()[-2:] == ["id", "3"]
+    assert done.stderr == '"id" is a text in Spark\'s SQL; a column is written `id`\n'
+    assert run("sql", str(tmp_path), grouped.replace('"', "`")).stderr == ""
+
+    refused = run("sql", str(tmp_path), "UPDATE db.orders SET note = 'a' WHERE \"id\" = 5")
+    assert "'id' is a text; a column is written `id`" in refused.stderr
+
+
+def test_numbers_beside_texts_of_a_file_are_told_of(
+    run: Run, orders: pl.Table, tmp_path: Path
+) -> None:
+    file = tmp_path / "names.csv"
+    file.write_text("nr,name\n001,Ada\n002,Grace\n")
+    query = f"SELECT name FROM db.orders o JOIN '{file}' n ON o.id = {{}} WHERE o.id = 2"
+
+    refused = run("sql", str(tmp_path), query.format("n.nr"))
+    assert "Compare with a number: CAST(nr AS BIGINT)" in refused.stderr
+    followed = run("sql", str(tmp_path), query.format("CAST(n.nr AS BIGINT)"))
+    assert followed.stdout.split()[-1] == "Grace"
+
+
+def test_a_plan_is_printed_whole(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    done = run("sql", str(tmp_path), "EXPLAIN SELECT sum(amount) FROM db.orders")
+
+    assert "== Read ==" in done.stdout.splitlines()
+    assert "…" not in done.stdout

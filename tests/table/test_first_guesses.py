@@ -1,15 +1,12 @@
-"""What people write first, out of habit: it works, or the answer says what to write."""
+"""What a newcomer types first: it works, or the answer has the words that do."""
 
 from __future__ import annotations
 
-import datetime as dt
-import re
-from collections.abc import Callable
+import subprocess
+import sys
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
-import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -19,179 +16,100 @@ import paimonlab as pm
 @pytest.fixture
 def catalog(tmp_path: Path) -> pm.Catalog:
     catalog = pm.connect(tmp_path)
-    catalog.create_database("db")
+    catalog.create_database("shop")
     return catalog
 
 
 @pytest.fixture
-def sales(catalog: pm.Catalog) -> Any:
-    rows = [
-        {"id": 1, "region": "north", "day": dt.date(2026, 1, 1), "sold": 2},
-        {"id": 2, "region": "south", "day": dt.date(2026, 1, 2), "sold": None},
+def orders(catalog: pm.Catalog) -> pm.Table:
+    orders = catalog.create_table("shop.orders", {"id": int, "v": str}, primary_keys="id")
+    for number in (1, 2, 3):
+        orders.write({"id": [number], "v": ["a"]})
+    return orders
+
+
+def test_changes_up_to_now_and_since_a_day(orders: pm.Table) -> None:
+    def ids(*moments: object) -> list[int]:
+        return sorted(orders.changes(*moments).to_arrow()["id"].to_pylist())  # type: ignore[arg-type]
+
+    assert ids(1) == ids(1, 3) == [2, 3]
+    assert ids("yesterday") == [1, 2, 3]
+    orders.write({"id": [3], "v": ["b"]})
+    whole = orders.changes("yesterday", mode="diff").to_arrow()  # there was no row yet
+    assert sorted(zip(whole["rowkind"].to_pylist(), whole["id"].to_pylist(), strict=True)) == [
+        ("+I", 1),
+        ("+I", 2),
+        ("+I", 3),
     ]
-    return catalog.write_table("db.sales", rows, primary_keys="id")
-
-
-@pytest.mark.parametrize("key", ["id", ["id"], ("id",)])
-def test_one_key_needs_no_list(catalog: pm.Catalog, key: Any) -> None:
-    columns = {"id": "BIGINT", "day": "DATE"}
-
-    assert catalog.create_table("db.a", columns, primary_keys=key).primary_keys == ("id",)
-    assert pm.Schema(columns, primary_keys=key).primary_keys == ("id",)
-    parted = catalog.write_table("db.b", {"day": [1], "id": [1]}, partition_keys="day")
-    assert parted.partition_keys == ("day",)
+    orders.maintenance.rollback_to(snapshot=3)
+    midnight = datetime.combine(datetime.now().date(), datetime.min.time())  # noqa: DTZ005
+    assert ids("yesterday") == ids(midnight - timedelta(days=1))
+    assert ids("Today") == ids(midnight)
+    orders.tags.create("v1", snapshot=2)
+    assert ids("v1") == [3]
+    with pytest.raises(ValueError, match="from 4 to snapshot 3, the latest, they do not"):
+        orders.changes(4)
 
 
 @pytest.mark.parametrize(
-    ("given", "kind"), [(pa.int32(), "INT"), (float, "DOUBLE"), ("DECIMAL(9, 2)", "DECIMAL(9, 2)")]
+    ("written", "said"),
+    [
+        ("orders.changes()", r"changes\(\) is written changes\('yesterday'\)"),
+        ("orders.changes(since='yesterday')", "no argument 'since'; it is 'start'"),
+        ("orders.lookup(id=5)", r"lookup\(\) is written lookup\({'id': 5}\)"),
+        ("orders.maintenance.rollback_to(2)", "takes 2 by name only: snapshot=…"),
+        ("orders.scan(order_by='id')", r"'order_by'; it is to_pandas\(\).sort_values"),
+        ("orders.undo()", r"it is maintenance.rollback_to\(snapshot=…\)"),
+        ("orders.diff()", r"it is changes\('yesterday'\)"),
+        ("orders.to_excel('a.xlsx')", "needs pip install openpyxl"),
+        ("orders.scan().to_excel('a.xlsx')", r"it is to_pandas\(\).to_excel\(path, index=False\)"),
+        ("catalog.create_table('shop.orders', {'id': int})", r"catalog\['shop.orders'\] opens it"),
+        ("catalog.create_table('lager.a', {'id': int})", r"create_database\('lager'\) makes it"),
+        ("catalog.create_table('shop.r', {'c': ['EUR']})", r"catalog.write_table\(name, rows\)"),
+    ],
 )
-def test_a_column_is_added_and_retyped_by_any_type(
-    catalog: pm.Catalog, sales: Any, given: Any, kind: str
+def test_an_answer_has_the_words_that_work(
+    catalog: pm.Catalog, orders: pm.Table, written: str, said: str
 ) -> None:
-    changed = catalog.alter_table(
-        sales.name, pm.AddColumn("new", given), pm.UpdateColumnType("sold", given)
+    with pytest.raises((pm.errors.PaimonError, TypeError, AttributeError), match=said):
+        eval(written, {"catalog": catalog, "orders": orders})
+
+
+def test_what_is_written_so_works(orders: pm.Table) -> None:
+    assert orders.changes(start=1, end=2).to_arrow().num_rows == 1
+    assert orders.lookup(keys={"id": 2}, columns=["v"]).to_pylist() == [{"v": "a"}]
+    assert orders.maintenance.rollback_to(snapshot=2, dry_run=True).snapshot_id == 2
+
+
+def test_rows_are_ordered_by_a_column_given_as_text(catalog: pm.Catalog) -> None:
+    events = catalog.create_table("shop.events", {"id": int})
+    for ids in ([3, 1], [2, 0]):
+        events.write({"id": pa.array(ids)})
+    events.compact(full=True, order_by="id")
+    assert events.scan().to_arrow()["id"].to_pylist() == [0, 1, 2, 3]
+
+
+def test_without_pyspark_a_connection_needs_no_engine(tmp_path: Path) -> None:
+    """Also that of a notebook whose warehouse is configured."""
+    program = (
+        "import importlib.machinery, os, sys\n"
+        "found = importlib.machinery.PathFinder.find_spec\n"
+        "def hidden(name, path=None, target=None):\n"
+        "    is_spark = name.partition('.')[0] in {'pyspark', 'py4j'}\n"
+        "    return None if is_spark else found(name, path, target)\n"
+        "importlib.machinery.PathFinder.find_spec = hidden\n"
+        "import paimonlab.notebook as notebook\n"
+        "from paimonlab.catalog import settings\n"
+        f"print(notebook.connect({str(tmp_path)!r}))\n"
+        f"os.environ['PAIMONLAB_WAREHOUSE'] = {str(tmp_path)!r}\n"
+        "print(settings.read()['default'].engine)\n"
     )
-
-    types = {field.name: str(field.type) for field in changed.arrow_schema}
-    asked = catalog.create_table("db.asked", {"new": kind, "sold": kind}).arrow_schema
-    assert (types["new"], types["sold"]) == tuple(str(field.type) for field in asked)
-
-
-def test_a_type_that_is_none_is_named(catalog: pm.Catalog, sales: Any) -> None:
-    with pytest.raises(TypeError, match=r"column 'new': 3 is no type; give Paimon's text"):
-        catalog.alter_table(sales.name, pm.AddColumn("new", 3))
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert b"without Spark" in done.stdout
+    assert done.stdout.splitlines()[-1] == b"native"
 
 
-@pytest.mark.parametrize("read", [pa.table, pl.DataFrame, lambda given: given.scan().to_arrow()])
-def test_a_table_is_read_by_whatever_reads_arrow(sales: Any, read: Callable[[Any], Any]) -> None:
-    found = read(sales)
-
-    rows = found.to_pylist() if isinstance(found, pa.Table) else found.to_dicts()
-    assert sorted(row["region"] for row in rows) == ["north", "south"]
-
-
-def test_a_table_is_written_into_another_and_asked_by_duckdb(
-    catalog: pm.Catalog, sales: Any
-) -> None:
-    duckdb = pytest.importorskip("duckdb")
-    copied = catalog.write_table("db.copied", sales, primary_keys="id")
-
-    assert copied.scan().to_arrow().equals(sales.scan().to_arrow())
-    assert duckdb.sql("SELECT count(*) FROM sales").fetchall() == [(2,)]
-
-
-@pytest.mark.parametrize(
-    ("guess", "said"),
-    [
-        (len, r"has no len\(\): its rows are counted by (scan\(\)\.)?count\(\)"),
-        (list, r"is no list of rows: read them by (scan\(\)\.)?to_batches\(\)"),
-        (lambda read: read["region"], r"in brackets: write (table\.)?scan\(\['region'\]\)"),
-        (lambda read: read[:5], r"in brackets: write table\.scan\(columns, where\)"),
-    ],
-)
-def test_a_read_says_what_it_is_instead_of_a_list(
-    sales: Any, guess: Callable[[Any], Any], said: str
-) -> None:
-    for read in (sales, sales.scan()):
-        with pytest.raises(TypeError, match=said):
-            guess(read)
-        assert read  # true, whatever it has
-
-
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("region", r"it is a column, read by scan\(\['region'\]\)"),
-        ("to_duckdb", r"it is scan\(\)\.to_duckdb\(…\)"),
-        ("sample", r"it is scan\(limit=5\)\.to_pandas\(\)"),
-    ],
-)
-def test_a_table_says_where_columns_and_reads_are(sales: Any, name: str, said: str) -> None:
-    with pytest.raises(AttributeError, match=said):
-        getattr(sales, name)
-
-
-def test_a_catalog_says_how_a_table_is_opened(catalog: pm.Catalog) -> None:
-    with pytest.raises(AttributeError, match=r"'db'; a table is opened by catalog\['db\.t'\]"):
-        getattr(catalog, "db")  # noqa: B009 - a type checker knows that it has none
-
-
-@pytest.mark.parametrize(
-    ("column", "values", "said"),
-    [
-        ("day", ["2026-01-05", "2026-01-06"], r"in pandas pandas\.to_datetime\(frame\['day'\]\)$"),
-        ("sold", ["1", "2"], r"in pandas pandas\.to_numeric\(frame\['sold'\]\)$"),
-    ],
-)
-def test_texts_of_a_frame_are_cast_as_the_error_says(
-    sales: Any, column: str, values: list[str], said: str
-) -> None:
-    frame = pd.DataFrame({"id": [1, 2], "region": ["a", "b"], column: values})
-    for lacks in {"day", "sold"} - {column}:
-        frame[lacks] = None
-
-    with pytest.raises(pm.errors.DataError, match=said) as caught:
-        sales.write(frame)
-    cast = re.search(r"in pandas (pandas\.\w+\(.*\))$", str(caught.value))
-    assert cast is not None
-    frame[column] = eval(cast[1], {"pandas": pd, "frame": frame})
-    sales.write(frame)
-    assert sales.scan(where=f"{column} IS NOT NULL").count() == 2
-
-
-def test_a_frame_is_read_changed_and_written_back(sales: Any) -> None:
-    frame = sales.scan().to_pandas()  # where one is missing whole numbers are floats
-    frame["region"] = frame["region"].str.upper()
-    sales.write(frame)
-
-    assert sales.scan(["id", "region", "sold"]).to_arrow().to_pylist() == [
-        {"id": 1, "region": "NORTH", "sold": 2},
-        {"id": 2, "region": "SOUTH", "sold": None},
-    ]
-
-
-def test_a_column_is_no_table(catalog: pm.Catalog, sales: Any) -> None:
-    frame = pd.DataFrame({"region": ["a", "b", "a"], "sold": [1, 2, 3]})
-    sums = frame.groupby("region").sold.sum()
-
-    with pytest.raises(TypeError, match=r"a Series is one column, and \.reset_index\(\) makes"):
-        catalog.write_table("db.sums", sums)
-    assert catalog.write_table("db.sums", sums.reset_index()).scan().count() == 2
-    with pytest.raises(TypeError, match=r"and \.to_frame\(\) makes a frame of it"):
-        sales.write(pl.Series("id", [1]))
-    with pytest.raises(
-        TypeError, match=r"a list of values, not an int; one row is written \[{…}\]"
-    ):
-        sales.write({"id": 5})
-
-
-def test_a_text_in_an_update_is_quoted(sales: Any) -> None:
-    with pytest.raises(pm.errors.ColumnNotFoundError, match=r"A text is quoted: 'east'\."):
-        sales.update({"region": "east"}, where="id = 1")
-    with pytest.raises(pm.errors.ColumnNotFoundError) as caught:
-        sales.update({"region": "`east`"}, where="id = 1")
-    assert "quoted" not in str(caught.value)
-
-
-@pytest.mark.parametrize("key", [1, "1"])
-def test_a_key_alone_is_no_lookup(sales: Any, key: Any) -> None:
-    with pytest.raises(TypeError, match=r"primary key: lookup\({'id': …}\), not "):
-        sales.lookup(key)
-    assert sales.lookup({"id": 1}).num_rows == 1
-
-
-def test_a_compaction_takes_nobodys_rows(sales: Any) -> None:
-    sales.write(sales.scan().to_arrow())
-    sales.compact(full=True)
-
-    assert "compact, 2 old versions of rows merged away, 2 in all" in repr(sales.snapshot)
-    assert "append, +2 rows" in repr(sales.snapshots[1])
-
-
-def test_tags_that_there_are_stand_in_the_error(sales: Any) -> None:
-    sales.tags.create("before")
-
-    with pytest.raises(pm.errors.TagNotFoundError, match=r"no tag 'v9'\. Its tags are before\."):
-        _ = sales.tags["v9"]
-    with pytest.raises(TypeError, match=r"no argument 'snapshot_id'; it is 'snapshot'"):
-        sales.tags.create("x", snapshot_id=1)
+def test_a_difference_from_what_has_expired_is_refused(orders: pm.Table) -> None:
+    orders.maintenance.expire_snapshots(retain_max=2, retain_min=2)
+    with pytest.raises(pm.errors.SnapshotExpiredError):
+        orders.changes("yesterday", mode="diff")

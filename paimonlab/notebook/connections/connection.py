@@ -188,7 +188,8 @@ def connect(
         Connect server the one that its sessions begin in.
     engine
         ``spark``; ``native``: views and SQL without Spark; ``auto``: without Spark, which starts
-        for the first statement that needs it. Empty is ``spark``.
+        for the first statement that needs it. Empty is ``spark``, or ``native`` where PySpark is
+        not installed.
     alias
         Names the connection, to come back to it with `use`; None is ``catalog``.
     read_only
@@ -236,7 +237,7 @@ def connect(
     name = catalog or (alias if spark is None else None) or DEFAULT_CATALOG
     known_as = alias or name
     _check_name(name, known_as)
-    session, chosen = None, settings.engine_of(engine or "spark")
+    session, chosen = None, settings.engine_of(engine or _engine_at_hand(spark))
     if chosen == "spark":
         _check_installed()
         session = spark_layer.connect(warehouse, catalog=name, spark=spark)
@@ -343,6 +344,11 @@ def catalog_of(setting: Setting, name: str) -> str:
     if setting.remote is not None:
         return setting.catalog or ""
     return setting.catalog or (DEFAULT_CATALOG if name == settings.DEFAULT else name)
+
+
+def _engine_at_hand(spark: SparkSession | None) -> Engine:
+    """Return the engine where none was asked for."""
+    return "spark" if spark is not None else settings.engine_at_hand()
 
 
 def _check_installed() -> None:

@@ -40,7 +40,7 @@ def _connected(options: Any, variables: dict[str, Any]) -> Connection:
     return connections.connect(
         given["warehouse"],
         catalog=given.get("catalog"),
-        engine=settings.engine_of(given.get("engine", "spark")),
+        engine=settings.engine_of(given["engine"]) if "engine" in given else "",
         alias=given.get("alias"),
         read_only=options.read_only,
     )
@@ -66,7 +66,7 @@ class ConnectionMagics(Magics):
         "--engine",
         default="",
         metavar="NAME",
-        help="spark (default), native: no Spark, or auto: either",
+        help="spark (default where PySpark is installed), native: no Spark, or auto: either",
     )
     @argument("--catalog", metavar="NAME", help="its name in SQL (the alias, else paimon)")
     @argument("--alias", metavar="NAME", help="names the connection (the catalog's name)")

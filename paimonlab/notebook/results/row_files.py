@@ -50,6 +50,12 @@ def checked_path(path: str | os.PathLike[str]) -> Path:
     target = Path(path).expanduser()
     if target.suffix not in ENDINGS:
         close = close_matches(target.suffix, ENDINGS) or f" There are {', '.join(ENDINGS)}."
+        if target.suffix in (".xlsx", ".xls"):
+            close = (
+                "Excel opens .csv; or keep the result, `rows <<`, and "
+                f"rows.to_pandas().to_excel({target.name!r}, index=False), "
+                "which needs pip install openpyxl"
+            )
         raise UnsupportedError(f"a file that ends with {target.suffix!r}", close.strip())
     check_target(target, _BEGINS[target.suffix])
     return target

@@ -117,6 +117,7 @@ def run(
         title=statement.title,
         stats=stats,
         spark=None,
+        said=planned.quoted_column,
     )
 
 

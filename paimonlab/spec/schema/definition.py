@@ -180,10 +180,13 @@ def column_type(name: str, given: GivenType) -> DataType:
     if isinstance(given, DataType):
         return given
     if not isinstance(given, str):
-        raise TypeError(
+        told = (
             f"column {name!r}: {given!r} is no type; give Paimon's text ('BIGINT NOT NULL'), an "
             f"Arrow type, or one of {', '.join(known.__name__ for known in _PYTHON_TYPES)}"
         )
+        if isinstance(given, list):
+            told += ". Rows are taken by catalog.write_table(name, rows), which makes the table"
+        raise TypeError(told)
     try:
         return parse_type(given)
     except SchemaError as error:

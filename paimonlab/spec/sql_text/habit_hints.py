@@ -59,13 +59,15 @@ _ARGUMENTS = {("COMPACT", "FULL"): "Write compact_strategy => 'full'"}
 """By a procedure and an argument that it does not have."""
 
 
-def habit_hint(tokens: Sequence[Token]) -> str:
+def habit_hint(tokens: Sequence[Token], *, reads_files: bool = False) -> str:
     """Say what is written here instead of a statement; empty if nothing is known.
 
     Parameters
     ----------
     tokens
         Of the whole statement.
+    reads_files
+        Whether a file is a table where it runs, so that this is not what was wrong.
 
     Examples
     --------
@@ -89,7 +91,7 @@ def habit_hint(tokens: Sequence[Token]) -> str:
         return found
     if words[:1] == ["CREATE"] and _has_key_behind(tokens):
         return "Write PRIMARY KEY (id) as the last in the parentheses of the columns"
-    if words[:1] != ["COPY"] and (file := _file_read(tokens)):
+    if not reads_files and words[:1] != ["COPY"] and (file := _file_read(tokens)):
         return (
             f"With --engine native, or auto, {file} is a table; Spark loads it by "
             f"COPY INTO db.t FROM {file}"

@@ -86,7 +86,8 @@ def run(
     if isinstance(said, CopyIntoFolder):
         return _unloaded(said, sources, values, options, progress)
     if said is None:
-        raise NotTranslatedError(COPYING, COPYING, STATEMENTS[COPYING])
+        is_to = any(token.text.upper() == "TO" for token in tokens)
+        raise NotTranslatedError(COPYING, COPYING, STATEMENTS["COPY TO" if is_to else COPYING])
     return _loaded(said, sources, options, progress)
 
 

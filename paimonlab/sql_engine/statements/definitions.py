@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.errors import AlreadyExistsError, SchemaError, UnsupportedError
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.external_paths import NO_PLACES
 from paimonlab.spec.schema.definition import Schema
@@ -50,7 +50,11 @@ def create_table(tree: exp.Create, sources: Sources) -> None:
         comment=made.comment,
     )
     name = table_name(columns.this, sources)
-    sources.catalog.create_table(name, definition, exist_ok=bool(tree.args.get("exists")))
+    try:
+        sources.catalog.create_table(name, definition, exist_ok=bool(tree.args.get("exists")))
+    except AlreadyExistsError as error:
+        error.hint = "CREATE TABLE IF NOT EXISTS leaves it as it is"
+        raise
 
 
 def told(tree: exp.Create, sources: Sources) -> Definition:

@@ -55,7 +55,7 @@ class ChangeRange(Struct, frozen=True, kw_only=True):
 
     kind: ChangeKind
     before: Snapshot | None = None
-    """Of a difference: the older state."""
+    """Of a difference: the older state; None: before the first snapshot."""
     snapshots: tuple[Snapshot, ...] = ()
     """The commits, oldest first; of a difference the newer state alone. (): no changes."""
 
@@ -84,12 +84,12 @@ def range_of_options(definition: TableDefinition, store: TableStore) -> ChangeRa
 
 def range_between(
     start: Moment,
-    end: Moment,
+    end: Moment | None,
     mode: ChangeMode | None,
     definition: TableDefinition,
     store: TableStore,
 ) -> ChangeRange:
-    """Find the commits after ``start`` up to ``end``; see `Table.changes`."""
+    """Find the commits after ``start`` up to ``end``, None: the latest; see `Table.changes`."""
     options = definition.options.slice(IncrementalOptions)
     if mode is not None:
         if mode not in ("auto", "delta", "changelog", "diff"):
@@ -100,11 +100,14 @@ def range_between(
     tags = dict(store.tags.list())
     if start in tags and end in tags and mode is None and not options.tags_as_snapshots:
         return _difference(tags[str(start)], tags[str(end)])
-    low, high = (_snapshot_id(moment, tags, store.snapshots) for moment in (start, end))
+    low = _snapshot_id(start, tags, store.snapshots)
+    latest = store.snapshots.latest_id() if end is None else None
+    high = latest if end is None else _snapshot_id(end, tags, store.snapshots)
     if low is None or high is None:
         return ChangeRange(kind=_kind(options, definition))
     if high < low:
-        raise ValueError(f"changes go forward in time, from {start} to {end} they do not")
+        until = f"snapshot {high}, the latest," if end is None else end
+        raise ValueError(f"changes go forward in time, from {start} to {until} they do not")
     if high > (store.snapshots.latest_id() or 0):
         store.snapshots.get(high)  # says that it is not there, and which are
     return _between_ids(low, high, options, definition, store)
@@ -181,7 +184,10 @@ def _between_ids(
     if start == end or store.snapshots.latest_id() is None:
         return ChangeRange(kind=kind)
     if kind is ChangeKind.DIFF:
-        return _difference(store.snapshots.get(start), store.snapshots.get(end))
+        after = store.snapshots.get(end)
+        if start == 0 and store.snapshots.ids()[0] == 1:  # it has not expired
+            return ChangeRange(kind=kind, snapshots=(after,))
+        return _difference(store.snapshots.get(start), after)
     return _commits(start, end, kind, store)
 
 

@@ -7,10 +7,11 @@ Source: https://paimon.apache.org/docs/master/spark/sql-query/ and apache/paimon
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 
 from msgspec import Struct
 
+from paimonlab.clock import local_now
 from paimonlab.errors import SchemaError, SnapshotNotFoundError
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.metadata.tags import TagManager
@@ -251,10 +252,15 @@ def travel(
     return snapshots.latest()
 
 
+_DAYS_AGO = {"today": 0, "yesterday": 1}
+
+
 def to_millis(moment: datetime | int | str) -> int:
     """Turn a point in time into epoch milliseconds.
 
-    Text without an offset and a naive datetime mean the process's local zone.
+    Text without an offset and a naive datetime mean the process's local zone; ``today`` and
+    ``yesterday`` midnight there, as the special values of Spark's literals do (Spark 4,
+    ``SparkDateTimeUtils.convertSpecialTimestamp``).
 
     Raises
     ------
@@ -263,6 +269,8 @@ def to_millis(moment: datetime | int | str) -> int:
     """
     if isinstance(moment, int):
         return moment
+    if isinstance(moment, str) and (ago := _DAYS_AGO.get(moment.strip().lower())) is not None:
+        moment = datetime.combine(local_now().date() - timedelta(days=ago), time())
     if isinstance(moment, str):
         try:
             moment = datetime.fromisoformat(moment.strip())

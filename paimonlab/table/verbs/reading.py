@@ -85,10 +85,18 @@ def scan(
     return table_reading.query.scan_of(definition_of(table), store_of(table), query)
 
 
+@habits.arguments(habits.SINCE)
+@habits.written(
+    "changes('yesterday'), changes(3, 5) or changes('v1', '2026-01-31 12:00'): after a snapshot, a "
+    "tag or a time, up to another or to the latest",
+    most=3,
+    least=2,
+    known=("table", "start", "end", "mode", "columns", "where"),
+)
 def changes(
     table: OpenedTable,
     start: Moment,
-    end: Moment,
+    end: Moment | None = None,
     *,
     mode: ChangeMode | None = None,
     columns: Sequence[str] | None = None,
@@ -100,7 +108,8 @@ def changes(
     ----------
     start, end
         The commits after ``start`` up to and including ``end``: a snapshot id, the name of a
-        tag, a time as text in the process's local zone, or an aware datetime.
+        tag, a time as text in the process's local zone (``today`` and ``yesterday`` are midnight,
+        as in Spark's literals), or a datetime. Without ``end`` up to the latest snapshot.
     mode
         ``delta``: the rows that appends added, as they were written; ``changelog``: the
         changelog files of appends and compactions; ``diff``: how the two states differ;
@@ -186,6 +195,12 @@ def follow(
     return following.follow.follow(definition_of(table), store_of(table), request)
 
 
+@habits.written(
+    "lookup({'id': 5}) or lookup({'id': [5, 7]}), with all columns of the primary key",
+    most=2,
+    least=2,
+    known=("table", "keys", "columns"),
+)
 def lookup(table: OpenedTable, keys: Any, *, columns: Sequence[str] | None = None) -> pa.Table:
     """Read rows by their full primary key.
 

@@ -63,8 +63,8 @@ def of_snapshot(snapshot: Snapshot) -> str:
     facts: dict[str, object] = {
         "kind": snapshot.commit_kind.value.lower(),
         "time (UTC)": _time(snapshot),
-        "rows added": signed(snapshot.delta_record_count),
-        "rows in all": count(snapshot.total_record_count),
+        "records added": signed(snapshot.delta_record_count),
+        "records before merging": count(snapshot.total_record_count),
         "changelog rows": count(snapshot.changelog_record_count or None),
         "schema": snapshot.schema_id,
         "user": "" if is_deterministic() else snapshot.commit_user,
@@ -128,8 +128,8 @@ def _snapshots(caption: str, named: Iterable[tuple[str, Snapshot]], footer: str)
         *([Column("name")] if has_names else []),
         Column("snapshot", align=Align.RIGHT),
         Column("kind"),
-        Column("rows added", align=Align.RIGHT),
-        Column("rows in all", align=Align.RIGHT),
+        Column("records added", align=Align.RIGHT),
+        Column("records before merging", align=Align.RIGHT),
         Column("time (UTC)"),
     ]
     rows = []
