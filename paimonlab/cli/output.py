@@ -38,11 +38,15 @@ def print_rows(rows: pa.Table, form: RowFormat = "table") -> None:
 def print_batches(
     batches: pa.RecordBatchReader, form: RowFormat, *, limit: int | None = None
 ) -> None:
-    """Print rows as they come, all at once as a table."""
+    """Print rows as they come, all at once as a table, which says that there are more."""
     left = limit
     kept: list[pa.RecordBatch] = []
-    is_first = True
+    is_first, has_more = True, False
     for batch in batches:
+        if left is not None and batch.num_rows > left:
+            has_more = True
+        if left == 0 and has_more:
+            break
         rows = batch if left is None else batch.slice(0, left)
         left = None if left is None else left - rows.num_rows
         if form == "json":
@@ -52,12 +56,14 @@ def print_batches(
         else:
             kept.append(rows)
         is_first = False
-        if left == 0:
+        if has_more or (left == 0 and form != "table"):
             break
     if form == "csv" and is_first:
         print_csv(batches.schema.empty_table(), has_head=True)
     elif form == "table":
         print_rows(pa.Table.from_batches(kept, schema=batches.schema))
+        if has_more:
+            click.echo(f"more than {limit} rows; -n shows more", err=True)
 
 
 def print_count(count: int, form: RowFormat) -> None:

@@ -69,8 +69,9 @@ def scan(
     form: RowFormat,
 ) -> None:
     """Read rows of a table, of a format table, or of a system table as 'db.t$manifests'."""
-    if limit is None and form == "table" and not only_count:
-        limit = _ROWS
+    shown = _ROWS if limit is None and form == "table" and not only_count else limit
+    if shown is not None and form == "table" and not only_count:
+        limit = shown + 1  # tells whether there are more
     with refused():
         found = catalog.opened(name)
         rows: Any
@@ -81,7 +82,7 @@ def scan(
     if only_count:
         cli.output.print_count(rows.count(), form)
         return
-    cli.output.print_batches(rows.to_batches(), form)
+    cli.output.print_batches(rows.to_batches(), form, limit=shown)
 
 
 def _scan_of_files(

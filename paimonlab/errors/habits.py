@@ -672,6 +672,8 @@ SHELL_OPTIONS = {
     **dict.fromkeys(("--retain-last", "--keep-last"), "--retain-min"),
     **dict.fromkeys(("-y", "--force"), "--yes"),
     "--csv": "--format csv",
+    **dict.fromkeys(("--since", "--from"), "START: paimonlab changes DB.TABLE yesterday"),
+    **dict.fromkeys(("--keep", "--retain"), "--retain-max"),
     "--format": "--json",
     "--schema": "'id BIGINT' 'name STRING' …, without a name",
     **dict.fromkeys(

@@ -434,6 +434,10 @@ def test_texts_that_look_like_numbers_and_days_are_told_of(run: Run, tmp_path: P
     [
         (("load", "rows.csv"), "For example: paimonlab load "),
         (("changes", "db.t"), "For example: paimonlab changes shop.orders yesterday"),
+        (
+            ("changes", "db.t", "--since", "yesterday"),
+            "START: paimonlab changes DB.TABLE yesterday",
+        ),
         (("undo", "db.t"), "It is rollback here"),
         (("why", "db.t"), "It is health here"),
         (("lookup", "w", "db.t", "5"), "For example: paimonlab lookup"),

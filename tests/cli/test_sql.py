@@ -159,3 +159,18 @@ def test_a_plan_is_printed_whole(run: Run, orders: pl.Table, tmp_path: Path) -> 
 
     assert "== Read ==" in done.stdout.splitlines()
     assert "…" not in done.stdout
+
+
+def test_rows_beyond_those_shown_are_told_of(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    more = "more than 2 rows; -n shows more\n"
+    where = (str(tmp_path), "db.orders")
+
+    for command in (("scan", *where), ("changes", *where, "0")):
+        assert run(*command, "-n", "2").stderr == more
+        assert len(run(*command, "-n", "2").stdout.splitlines()) == 4
+        assert run(*command, "-n", "2", "--json").stderr == ""
+        assert len(run(*command, "-n", "2", "--json").stdout.splitlines()) == 2
+        assert run(*command).stderr == ""
+    assert run("scan", *where, "-n", "3").stderr == ""
+    assert run("scan", *where, "-n", "0").stdout.splitlines()[0].split()[0] == "dt"
+    assert run("scan", *where, "-n", "2", "--count").stdout == "2\n"
