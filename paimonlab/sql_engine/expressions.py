@@ -139,6 +139,9 @@ class Translator:
             return _COMPUTED[kind](*sides)
         translate = _TRANSLATED.get(kind)
         if translate is None:
+            if isinstance(node, exp.Aliases):
+                called = node.this.name if isinstance(node.this, exp.Anonymous) else node.this.key
+                raise NotTranslatedError(f"{called}() AS (a, b)", called)
             raise NotTranslatedError(node.key.upper(), node.key, _INSTEAD.get(kind, ""))
         return translate(self, node)
 

@@ -196,7 +196,7 @@ def check_parts(node: exp.Expression, *known: str) -> None:
     for name, value in node.args.items():
         if value and name not in known:
             part = name.rstrip("_").upper()
-            if isinstance(value, exp.Expression):
+            if isinstance(value, exp.Expression) and not isinstance(value, exp.Tuple):
                 part = value.key.upper()
             elif isinstance(value, list) and isinstance(value[0], exp.Expression):
                 part = value[0].key.upper()

@@ -385,6 +385,15 @@ def test_versions_of_another_format_are_not_read_over(sql: str, hint: str) -> No
     assert caught.value.hint == hint
 
 
+def test_what_is_refused_is_named_as_it_is_written(catalog: Catalog) -> None:
+    for sql, message in (
+        ("SELECT stack(2, 'a', 1, 'b', 2) AS (k, n)", r"^stack\(\) AS \(a, b\) without Spark"),
+        ("SELECT DISTINCT ON (id) v FROM db.days", r"^ON in DISTINCT without Spark"),
+    ):
+        with pytest.raises(NotTranslatedError, match=message):
+            planned(catalog, sql)
+
+
 @pytest.mark.parametrize(
     ("sql", "error"),
     [
