@@ -215,7 +215,7 @@ def inserted_rows(
     NotTranslatedError, SchemaError, ColumnNotFoundError
         As `run` does.
     """
-    check_parts(tree, "this", "expression", "overwrite")
+    check_parts(tree, "this", "expression", "overwrite", "by_name")
     target, listed = tree.this, []
     if isinstance(target, exp.Schema):
         check_parts(target, "this", "expressions")
@@ -227,8 +227,12 @@ def inserted_rows(
     is_overwrite = bool(tree.args.get("overwrite"))
     if is_overwrite:
         partitions.check_replaced(table, partition)
-    targets = _targets(table, listed, partition)
     planned = engine.plan(tree.expression, sources, values)
+    if tree.args.get("by_name"):
+        if listed:
+            raise NotTranslatedError("INSERT BY NAME with a list of columns", "NAME")
+        listed = [name for name, _ in planned.columns]
+    targets = _targets(table, listed, partition)
     if len(planned.columns) != len(targets):
         count = len(planned.columns)
         counts = f"{count} column{'' if count == 1 else 's'} for {len(targets)}"

@@ -316,6 +316,31 @@ def _listed(rows: pa.Table) -> list[Any]:
     return sorted((tuple(row.values()) for row in rows.to_pylist()), key=repr)
 
 
+def test_rows_inserted_by_name_are_those_of_spark(spark: SparkSession, catalog: Catalog) -> None:
+    for name in ("db.named", "db.named_by_spark"):
+        catalog.create_table(name, TYPES, partition_keys=["p"])
+    for text, is_done in (
+        ("INSERT INTO {t} BY NAME SELECT 'a' AS v, 1 AS P, 7 AS id, 1.5D AS x", True),
+        ("INSERT INTO {t} BY NAME SELECT 2 AS p, n, id + 1 AS ID FROM {t}", True),
+        ("INSERT INTO {t} BY NAME SELECT 3 AS id, 'no such column' AS nope, 1 AS p", False),
+        ("INSERT INTO {t} BY NAME SELECT 3 AS id, 1 AS p, 'a' AS v, 'b' AS V", False),
+        ("INSERT INTO {t} BY NAME SELECT 1 AS p, 'no key' AS v", False),
+        ("INSERT OVERWRITE {t} PARTITION (p = 2) BY NAME SELECT 'new' AS v, 9 AS id", True),
+    ):
+        outcomes = []
+        for run in (
+            lambda sql: changes.run(sql.format(t="db.named"), Sources(catalog)),
+            lambda sql: spark.sql(sql.format(t="paimon.db.named_by_spark")),
+        ):
+            try:
+                run(text)
+                outcomes.append(True)
+            except Exception:  # noqa: BLE001 - Spark raises of several kinds
+                outcomes.append(False)
+        assert outcomes == [is_done, is_done], text
+        assert _read(catalog, "db.named") == _read(catalog, "db.named_by_spark"), text
+
+
 def test_lists_are_those_of_spark(spark: SparkSession, catalog: Catalog) -> None:
     others = {
         "text": "VARCHAR(5)",
