@@ -73,7 +73,8 @@ def two_writers(shop: Workshop) -> Pair:
         return work
 
     pool = ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))
-    return Pair(write("both", later=False), write("neither", later=True))
+    # The processes start in the turn that is not counted.
+    return Pair(write("both", later=False), write("neither", later=True), warm_up=1)
 
 
 def _large(shop: Workshop, name: str, *, later: bool) -> list[pm.Table]:
