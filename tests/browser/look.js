@@ -78,6 +78,11 @@
     });
   }
 
+  for (const bar of frame.querySelectorAll(".bar")) {
+    const room = bar.closest(".scroll")?.getBoundingClientRect();
+    if (room && isShown(bar) && bar.getBoundingClientRect().right > room.right + 1) found.push("a bar is cut");
+  }
+
   for (const svg of frame.querySelectorAll("svg")) {
     const texts = [...svg.querySelectorAll("text")].filter(isShown).map((text) => ({ text: text.textContent, box: text.getBoundingClientRect() }));
     texts.forEach((one, at) => texts.slice(at + 1).forEach((two) => {

@@ -374,7 +374,7 @@ WAYS: dict[str, Way] = {
         roles=GRID,
     ),
     "diff": Way(
-        show=lambda table: table.show.diff(4, 7),
+        show=lambda table: table.show.diff(3, 7),
         item="[role=tabpanel] tbody tr",
         by_mouse=lambda diff: Said(
             text=f"{diff.groups[0].partition} bucket {diff.groups[0].bucket}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -13,6 +14,7 @@ from paimonlab.notebook.connections import connection as connections
 from paimonlab.notebook.views.profile.drawing import draw
 from paimonlab.table.table import Table
 from tests.browser.conftest import PageOf
+from tests.notebook.views.test_empty_tables import EMPTY, new_table
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +43,23 @@ def test_a_change_shows_old_and_new(page_of: PageOf, orders: Table, scheme: str)
     row.focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("status")).to_have_text("updated: 2026-01-01, 60; amount, status")
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_a_view_of_nothing_has_one_statement_to_copy(
+    page_of: PageOf, tmp_path: Path, name: str
+) -> None:
+    page = page_of(EMPTY[name](new_table(tmp_path)))
+
+    expect(page.locator("#view .empty code")).to_have_text("INSERT INTO db.t VALUES …")
+    expect(page.locator("#view [aria-selected=true]")).to_have_count(0)
+
+
+def test_an_insert_has_no_columns_of_updates(page_of: PageOf, orders: Table) -> None:
+    page = page_of(orders.show.changes(0, 3, mode="delta"))
+
+    heads = page.get_by_role("grid", name="by place").get_by_role("columnheader")
+    expect(heads).to_have_text(["where", "+ inserted"])
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -16,15 +16,23 @@ def test_sliders_choose_what_was_computed(page_of: PageOf, scheme: str) -> None:
     page = page_of(view, color_scheme=scheme)
     slider = page.get_by_role("slider", name="num-sorted-run.compaction-trigger")
     expect(slider).to_have_attribute("aria-valuetext", "5 (own)")
+    heads, keys = page.get_by_role("columnheader"), page.locator(".row.legend")
+    back = page.get_by_role("button", name="own options")
+    expect(heads).to_have_text(["", "own options"])  # nothing to compare them with
+    expect(keys).to_be_hidden()
+    expect(back).to_be_disabled()
 
     slider.press("Home")
 
     expect(slider).to_have_attribute("aria-valuetext", "2")
+    expect(heads).to_have_text(["", "chosen", "own options"])
+    expect(keys).to_be_visible()
     first = next(one for one in view.to_arrow().to_pylist() if _is_own_but_trigger(one))
     words = f"write amplification {first['write_amplification']:.2f}"
     expect(page.locator("#view .status")).to_contain_text(words)
-    page.get_by_role("button", name="own options").click()
+    back.click()
     expect(slider).to_have_attribute("aria-valuetext", "5 (own)")
+    expect(slider).to_be_focused()
 
 
 def _is_own_but_trigger(row: dict[str, float]) -> bool:

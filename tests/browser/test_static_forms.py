@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from playwright.sync_api import expect
 
+from paimonlab.notebook.display.fitting import PAGE
 from paimonlab.notebook.display.page import page as page_text
 from tests.browser.conftest import Pages
 from tests.browser.contrast import LEAST, contrasts
@@ -75,6 +76,12 @@ def test_views_of_a_table_without_rows_say_what_makes_the_first(
             found[name] = page.locator("#view .frame").evaluate(LOOK)
 
     assert found == {name: [] for name in NOTHING_TO_SHOW}
+
+
+def test_letters_of_pictures_keep_their_size_on_a_narrow_page(tmp_path: Path) -> None:
+    for name, view, _ in shown(small(tmp_path), ["simulator", "travel", "profile"]):
+        (width,) = re.findall(r'<img [^>]*width="(\d+)"', view.to_html())
+        assert int(width) <= PAGE, name
 
 
 GROUNDS = {

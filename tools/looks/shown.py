@@ -6,11 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
+import pyarrow as pa
+
 from paimonlab.analysis.snapshots.watching import Watcher
+from paimonlab.cards_by_name import CARDS
 from paimonlab.errors import PaimonError
 from paimonlab.notebook import views
+from paimonlab.notebook.connections import connection
 from paimonlab.notebook.display.drawn import Drawn
+from paimonlab.notebook.display.grid import Grid
 from paimonlab.notebook.views.doctor.drawing import draw as draw_doctor
+from paimonlab.notebook.views.objects import cards
 from paimonlab.notebook.views.watch.drawing import draw as draw_watch
 from paimonlab.spark.sessions.doctor import checks
 from paimonlab.spark.sessions.environment import measured
@@ -40,6 +46,29 @@ def _a_file(table: Table) -> str:
     return files[-1] if files else "none.parquet"
 
 
+def _card(shown: Any) -> str:
+    names = ((kind.__module__, kind.__name__) for kind in type(shown).__mro__)
+    html: str = getattr(cards, next(CARDS[name] for name in names if name in CARDS))(shown)
+    return html
+
+
+def _objects(table: Table) -> Drawn[Any]:
+    """Put under each other what cells show that end with an object."""
+    shown = (
+        table,
+        connection.current().catalog if table.name == "demo.orders" else None,
+        table.schema,
+        table.snapshot,
+        next(iter(table.tags.list().values()), None),
+        table.snapshots,
+        table.tags,
+        table.scan(),
+        table.changes(*_two_points(table)),
+    )
+    html = "".join(_card(each) for each in shown if each is not None)
+    return Drawn(None, Grid((), (), "objects"), pa.table({}), static=html)
+
+
 VIEWS: dict[str, Callable[[Table], Drawn[Any]]] = {
     "timeline": lambda table: table.show.timeline(),
     "watch": lambda table: draw_watch(Watcher(table).value("stopped")),
@@ -61,6 +90,7 @@ VIEWS: dict[str, Callable[[Table], Drawn[Any]]] = {
     "fsck": lambda table: table.show.fsck(),
     "doctor": lambda _table: draw_doctor(views.Doctor(checks=checks(measured(None)))),
     "result": lambda table: make(table.scan(limit=40).to_arrow()).view,
+    "objects": _objects,
 }
 
 

@@ -22,6 +22,10 @@ from paimonlab.table.texts import names_of_partitions
 _SNAPSHOTS = 200
 
 
+class NothingWrittenError(ValueError):
+    """The table has no snapshot."""
+
+
 def flushes_of(
     table: Table,
     *,
@@ -44,6 +48,8 @@ def flushes_of(
     ------
     UnsupportedError
         If the table has no levels.
+    NothingWrittenError
+        If the table has no snapshot.
     ValueError
         If nothing was flushed in the newest snapshots.
     """
@@ -58,9 +64,9 @@ def flushes_of(
         None if bucket is None else [bucket],
         None,
     )
-    commits = (
-        [] if snapshot is None else newest_commits(store_of(table), snapshot, _SNAPSHOTS, keep)
-    )
+    if snapshot is None:
+        raise NothingWrittenError(f"nothing was written to {table.name}")
+    commits = newest_commits(store_of(table), snapshot, _SNAPSHOTS, keep)
     written = [commit.entries for commit in commits if commit.entries.num_rows]
     if not written:
         raise ValueError(

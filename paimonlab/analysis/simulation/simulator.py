@@ -97,7 +97,7 @@ class Simulator(
     """Numbers of the flushes, from 1, after which the curves have a value."""
     sliders: tuple[SimulatorSlider, ...]
     simulations: tuple[Simulation, ...]
-    """One for each choice of values, the last slider moving fastest."""
+    """One for each choice of values, the last slider moving fastest; none: nothing was written."""
     notes: tuple[str, ...]
 
     @property
@@ -107,6 +107,20 @@ class Simulator(
         for slider in self.sliders:
             number = number * len(slider.values) + slider.own
         return self.simulations[number]
+
+
+def nothing_written(table: str) -> Simulator:
+    """Return what is shown of a table without a snapshot."""
+    return Simulator(
+        table=table,
+        history="",
+        flush_count=0,
+        flushed_bytes=0,
+        points=(),
+        sliders=(),
+        simulations=(),
+        notes=(),
+    )
 
 
 def simulator(

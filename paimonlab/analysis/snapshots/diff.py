@@ -27,8 +27,9 @@ class DiffSide(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """One of the two snapshots."""
 
     snapshot_id: int
+    """0: before the first one."""
     time_millis: int | None
-    """Commit time, milliseconds since the epoch; None when times are hidden."""
+    """Commit time, milliseconds since the epoch; None when times are hidden, or of 0."""
     schema_id: int
     total_record_count: int | None
     """Rows over all live data files before merging."""
@@ -89,17 +90,21 @@ class Diff(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag="diff"
     """Columns, keys and options; secrets are hidden."""
     rows_are: str = BEFORE_MERGING
     """What the rows of files are, as `rows_are` says it."""
+    has_snapshots: bool = True
+    """Whether anything was written to the table."""
 
 
 def diff(
     table: str,
-    snapshots: tuple[Snapshot, Snapshot],
+    snapshots: tuple[Snapshot | None, Snapshot | None],
     files: tuple[pa.Table, pa.Table],
     partitions: Mapping[bytes, str],
+    schemas: tuple[int, int],
     schema: Sequence[SchemaDifference],
     *,
     has_levels: bool,
     rows_are: str = BEFORE_MERGING,
+    has_snapshots: bool = True,
 ) -> Diff:
     """Compare two snapshots.
 
@@ -108,17 +113,21 @@ def diff(
     table
         Its name, for the caption.
     snapshots
-        Before and after.
+        Before and after; None: the table before its first snapshot.
     files
         The live files of each, tables of `ENTRY_SCHEMA`.
     partitions
         The text of each partition in ``files``.
+    schemas
+        Ids of the two schemas.
     schema
-        How the two schemas differ.
+        How they differ.
     has_levels
         Whether files have levels: not in an append table.
     rows_are
         What the rows of files are: `paimonlab.analysis.row_words.rows_are`.
+    has_snapshots
+        Whether anything was written to the table.
     """
     both = pa.concat_tables([_narrow(table) for table in files]).combine_chunks()
     is_after = np.arange(both.num_rows) >= files[0].num_rows
@@ -140,8 +149,8 @@ def diff(
     lost = [name for name in before if name not in set(after)]
     return Diff(
         table=table,
-        before=_side(snapshots[0], columns.sums(~is_after)),
-        after=_side(snapshots[1], columns.sums(is_after)),
+        before=_side(snapshots[0], schemas[0], columns.sums(~is_after)),
+        after=_side(snapshots[1], schemas[1], columns.sums(is_after)),
         added=columns.sums(added),
         removed=columns.sums(removed),
         kept=columns.sums(is_after & is_kept),
@@ -155,6 +164,7 @@ def diff(
         partitions_removed_count=len(lost),
         schema=tuple(schema),
         rows_are=rows_are,
+        has_snapshots=has_snapshots,
     )
 
 
@@ -230,12 +240,12 @@ def _groups(
     return sorted(groups, key=lambda group: -(group.added.file_bytes + group.removed.file_bytes))
 
 
-def _side(snapshot: Snapshot, live: Sums) -> DiffSide:
+def _side(snapshot: Snapshot | None, schema_id: int, live: Sums) -> DiffSide:
     return DiffSide(
-        snapshot_id=snapshot.id,
-        time_millis=snapshot.time_millis,
-        schema_id=snapshot.schema_id,
-        total_record_count=snapshot.total_record_count,
+        snapshot_id=snapshot.id if snapshot else 0,
+        time_millis=snapshot.time_millis if snapshot else None,
+        schema_id=schema_id,
+        total_record_count=snapshot.total_record_count if snapshot else 0,
         live=live,
     )
 

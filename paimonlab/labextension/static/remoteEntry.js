@@ -239,7 +239,7 @@ tbody tr[aria-selected=true] { background: var(--chosen); }
 .frame[data-theme="dark"] { --error: #ff9a5c; --warning: #f0b429; --ok: #4cc9a0; ${tokensOf(AMOUNTS.dark)} --on-amount: #fff; } .frame[data-theme="light"] { --error: #a83c00; --warning: #7a5200; --ok: #00694c; ${tokensOf(AMOUNTS.light)} --on-amount: #000; }
 .headline { text-wrap: balance; font-size: 15px; margin: 0 0 8px; overflow-wrap: anywhere; } .empty { color: var(--faint); margin: 4px 0; } .empty code { color: var(--ink); overflow-wrap: anywhere; }
 .error { color: var(--error); } .warning { color: var(--warning); } .ok { color: var(--ok); }
-td.prose { max-width: 640px; text-wrap: pretty; } th, h4 { text-wrap: balance; } td.line { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+td.prose { max-width: 640px; text-wrap: pretty; } th, h3, h4 { text-wrap: balance; } td.line { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 [role=grid] :is(td, th):first-child { position: sticky; left: 0; background: inherit; z-index: 1; } [role=grid] th:first-child { background: var(--ground); z-index: 2; }
 dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 290px), 1fr)); gap: 2px 24px; margin: 8px 0; } dl.roomy { grid-template-columns: repeat(auto-fill, minmax(min(100%, 380px), 1fr)); } dl > .wide { grid-column: 1 / -1; } dl > div { display: grid; grid-template-columns: minmax(11em, max-content) 1fr; gap: 0 10px; } dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; }
 `;
@@ -583,7 +583,6 @@ const VIEWS = {
 
 const CHANGE_NAMES = ({ "+": "inserted", "-": "deleted", "~": "updated" });
 const MOST_COLUMNS = 8;
-const FEW_COLUMNS = 3;
 const COLUMN_WIDTH = 220;
 const FEW_DIGITS = 6;
 const CHANGES_CSS = `
@@ -592,13 +591,17 @@ tr:has(.mark-gone) td, del { color: var(--faint); } td.right del { text-decorati
 `;
 
 function render({ data, el, host }) {
-  const { table, start, end, source, note, columns, key, floats = [], total, partitions, buckets, rows, rowCount, fileCount } = data.view;
+  const { table, start, end, source, note, columns, key, floats = [], total, partitions, buckets, rows, rowCount, fileCount, hasSnapshots = true } = data.view;
   const { body, say, stop } = frame(el, {
     title: `${table}: changes from ${start} to ${end}`,
-    note: `${source}, read from ${many(fileCount, "data file")}`,
-    headline: Object.entries({ inserted: total.inserts, updated: total.updates, deleted: total.deletes }).flatMap(([what, number]) => (number ? [`${count(number)} ${what}`] : [])).join(", ") || "No row changed",
+    note: hasSnapshots ? `${source}, from ${many(fileCount, "data file")}` : "",
+    headline: !rowCount ? "" : Object.entries({ inserted: total.inserts, updated: total.updates, deleted: total.deletes }).flatMap(([what, number]) => (number ? [`${count(number)} ${what}`] : [])).join(", "),
     css: CHANGES_CSS,
   });
+  if (!hasSnapshots) {
+    body.append(empty("Nothing was written to it yet. The first changes are made by", `INSERT INTO ${table} VALUES …`));
+    return stop;
+  }
   if (!rowCount) {
     body.append(empty(`No row changed there, or none is reported yet (${note}). The commits are shown by`, `%paimon_diff ${table} ${start} ${end}`));
     return stop;
@@ -660,7 +663,7 @@ function render({ data, el, host }) {
         { name: "kind", optional: true, less: 700 },
         ...wanted.map((place, at) => ({
           name: key.includes(place) ? `${columns[place]} (key)` : columns[place],
-          less: isAll || at < FEW_COLUMNS ? 0 : (at + 1) * COLUMN_WIDTH,
+          less: isAll || at <= Math.max(key.length, 1) ? 0 : (at + 1) * COLUMN_WIDTH,
           right: areNumbers(shown.map((row) => row.cells[place])),
           text: (_value, row) => changed(row[row.length - 1], place, FEW_DIGITS),
         })),
@@ -735,8 +738,8 @@ function render({ data, el, host }) {
   if (places.length > 1) {
     body.append(grid({
       caption: "by place",
-      heads: [{ name: "where" }, ...["+ inserted", "~ updated", "- deleted"].map((name) => ({ name, right: true, text: count }))],
-      rows: places.map((entry) => [entry.place, entry.inserts, entry.updates, entry.deletes]),
+      heads: [{ name: "where" }, ...["+ inserted", "~ updated", "- deleted"].map((name) => ({ name, right: true, optional: true, text: count }))],
+      rows: places.map((entry) => [entry.place, total.inserts ? entry.inserts : null, total.updates ? entry.updates : null, total.deletes ? entry.deletes : null]),
     }).element);
   }
   const quiet = host.onSelect((selection) => {
@@ -967,17 +970,21 @@ return render;
 
 const CSS = `
 .tabs { display: flex; flex-wrap: wrap; gap: 2px; margin: 6px 0; } .tabs [aria-selected=true] { border-bottom: 3px solid var(--focus); font-weight: bold; }
-.bar { display: block; height: 8px; border: 1px solid currentColor; box-sizing: border-box; } .bars { display: grid; gap: 1px; width: min(110px, 17vw); min-height: 1.45em; align-content: center; } .legend .bar { display: inline-block; } .bar.plus { background: ${COLOURS.blue}; }
+.bar { display: block; height: 8px; border: 1px solid currentColor; box-sizing: border-box; } .bars { display: grid; gap: 1px; width: clamp(48px, 100cqw - 498px, 110px); min-height: 1.45em; align-content: center; } .legend .bar { display: inline-block; } .bar.plus { background: ${COLOURS.blue}; }
 .bar.minus { background: repeating-linear-gradient(45deg, ${COLOURS.orange} 0 4px, transparent 4px 6px); }
 `;
 
 function render({ data, el, host }) {
   const view = data.view;
   const { before, after } = view;
-  const { body, say, stop } = frame(el, { title: `${view.table}: from snapshot ${before.snapshotId} to ${after.snapshotId}`, headline: headlineOf(view), css: CSS });
+  const { body, say, stop } = frame(el, { title: `${view.table}: ${wordsOf(view)}`, headline: view.hasSnapshots ? headlineOf(view) : "", css: CSS });
+  if (!view.hasSnapshots) {
+    body.append(empty("Nothing was written to it yet. The first snapshot is made by", `INSERT INTO ${view.table} VALUES …`));
+    return stop;
+  }
   const details = h("div");
     let followed = {};
-  const hasBytes = before.timeMillis !== null;
+  const hasBytes = hasTimes(view);
   const tabs = ([
     [`${hasLevels(view.groups) ? "buckets and levels" : "buckets"} (${count(view.groupCount)})`, () => groupsOf(view, hasBytes, followed, (partition, bucket) => {
       host.select({ partition, bucket });
@@ -1014,8 +1021,7 @@ function render({ data, el, host }) {
   const changes = `%paimon_changes ${view.table} ${before.snapshotId} ${after.snapshotId}`;
   body.append(summaryOf(view, hasBytes),
     h("div", { class: "row tools" }, before.snapshotId < after.snapshotId && copyButton(`copy ${changes}`, () => changes, say),
-      h("button", { onclick: () => { host.select({ snapshot: before.snapshotId }); say(`snapshot ${before.snapshotId}`); } }, `snapshot ${before.snapshotId}`),
-      h("button", { onclick: () => { host.select({ snapshot: after.snapshotId }); say(`snapshot ${after.snapshotId}`); } }, `snapshot ${after.snapshotId}`)),
+      ...[before, after].map(({ snapshotId }) => snapshotId > 0 && h("button", { onclick: () => { host.select({ snapshot: snapshotId }); say(`snapshot ${snapshotId}`); } }, `snapshot ${snapshotId}`))),
     list, panel, details);
   open(view.fileCount || !view.schema.length ? 0 : 3);
   say(view.fileCount ? `${many(view.added.fileCount ?? 0, "file")} added, ${count(view.removed.fileCount)} removed` : "the same files");
@@ -1044,16 +1050,16 @@ function summaryOf({ before, after, added, removed, kept, rowsAre }, hasBytes) {
     const between = later - earlier;
     return [name, write(earlier), write(later), between ? `${between > 0 ? "+" : "-"}${write(Math.abs(between))}` : "0", write(added[key]), write(removed[key]), write(kept[key])];
   };
-  const right = ["before", "after", "difference", "added", "removed", "kept"].map((name) => ({ name, right: true, less: name === "kept" ? 700 : 0 }));
+  const right = ["before", "after", "change", "added", "removed", "kept"].map((name) => ({ name, right: true, less: name === "kept" ? 700 : 0 }));
   const time = (millis) => h("span", { style: "display:inline-block;white-space:normal;max-width:max(84px, 20cqw)" }, moment(millis));
-  const empty = ["", "", "", ""];
+  const blank = ["", "", "", ""];
   return grid({
     label: "before and after",
     heads: [{ name: "", label: "what" }, ...right],
     rows: [
-      ["snapshot", before.snapshotId, after.snapshotId, ...empty],
-      ...(hasBytes ? [["time (UTC)", time(before.timeMillis), time(after.timeMillis), ...empty]] : []),
-      ["schema", before.schemaId, after.schemaId, ...empty],
+      ["snapshot", before.snapshotId || "none", after.snapshotId || "none", ...blank],
+      ...(hasBytes ? [["time (UTC)", time(before.timeMillis), time(after.timeMillis), ...blank]] : []),
+      ["schema", before.schemaId, after.schemaId, ...blank],
       line("files", "fileCount", count), line(rowsAre, "rowCount", count), ...(hasBytes ? [line("size", "fileBytes", bytes)] : []),
     ],
   }).element;
@@ -1118,6 +1124,14 @@ function schemaOf({ schema }) {
 function more(shown, there) {
   return shown < there ? h("p", { class: "faint" }, `${count(shown)} of ${count(there)}`) : null;
 }
+
+function wordsOf({ before, after, hasSnapshots = true }) {
+  if (!before.snapshotId && !after.snapshotId) return hasSnapshots ? "before the first snapshot" : "snapshots";
+  if (!before.snapshotId) return `up to snapshot ${after.snapshotId}`;
+  return after.snapshotId ? `from snapshot ${before.snapshotId} to ${after.snapshotId}` : `from snapshot ${before.snapshotId} back to the empty table`;
+}
+
+const hasTimes = ({ before, after }) => before.timeMillis !== null || after.timeMillis !== null;
 
 function headlineOf({ before, after, added, removed, fileCount, rowsAre }) {
   if (!fileCount) return "The same files";
@@ -2889,7 +2903,7 @@ function render({ data, el }) {
   const title = `${view.title}: columns`;
   const { body, say, stop } = frame(el, { title, note: view.notes.join("; "), headline: headlineOf(view), css: PROFILE_CSS });
   const isFigures = view.columns.every(({ allLow, low }) => areNumbers([allLow ?? low]) || (allLow ?? low) === null);
-    let chosen = view.columns[0] ?? null;
+    let chosen = total ? view.columns[0] ?? null : null;
   let wanted = "";
 
   const list = h("div", { class: "profile" });
@@ -2911,7 +2925,7 @@ function render({ data, el }) {
       rows: columns.map((column) => [column.name, column.type, column.bins.length + column.top.length || null, ...(total ? [column.allNulls ?? column.nullCount, column.distinctCount] : [null, null]), column.allLow ?? column.low, column.allHigh ?? column.high,
         column.mean, column.standardDeviation, column]),
       selected: (row) => row[9] === chosen,
-      onChoose: (row) => {
+      onChoose: !total ? undefined : (row) => {
         chosen = row[9];
         list.querySelectorAll("tbody tr").forEach((line) => line.setAttribute("aria-selected", String(line.matches(":focus"))));
         open();
@@ -2926,7 +2940,7 @@ function render({ data, el }) {
   };
   const search = h("input", { type: "search", placeholder: "search", "aria-label": "search columns by name and type",
     oninput: (event) => { wanted = event.target.value.toLowerCase(); draw(); } });
-  body.append(h("div", { class: "row tools" }, view.columns.length >= 10 && search, found), list, detail);
+  body.append(h("div", { class: "row tools" }, view.columns.length >= 10 && search, found), list, total ? detail : view.isEmpty ? empty("There are no rows. They are added by", `INSERT INTO ${view.table} VALUES …`) : "");
   draw();
   if (chosen && total) open();
   return stop;
@@ -3839,8 +3853,12 @@ const MOST_COLUMNS = 8;
 
 function render({ data, el, host }) {
   const { table, where, columns, steps, lookedAt, olderCount } = data.view;
-  const note = `${many(lookedAt, "snapshot")} read${olderCount ? `, ${count(olderCount)} older were not` : ""}`;
+  const note = lookedAt ? `${many(lookedAt, "snapshot")} read${olderCount ? `, ${count(olderCount)} older were not` : ""}` : "";
   const { body, say, stop } = frame(el, { title: `${table}: the row where ${where}`, note, headline: steps.length ? headlineOf(steps) : "", css: ".changed { background: var(--chosen); color: inherit; font-weight: bold; padding: 0 3px; border-radius: 3px; }" });
+  if (!lookedAt) {
+    body.append(empty("Nothing was written to it yet. The first rows are added by", `INSERT INTO ${table} VALUES …`));
+    return stop;
+  }
   if (!steps.length) {
     body.append(empty("No snapshot that was read has such a row. To see what keys there are", `SELECT * FROM ${table} LIMIT 10`));
     return stop;
@@ -4032,6 +4050,11 @@ const SIMULATOR_CSS = `
 function render({ data, el, host }) {
   const view = data.view;
   const title = `${view.table ? `${view.table}: ` : ""}simulated compactions`;
+  if (!view.simulations.length) {
+    const { body, stop } = frame(el, { title });
+    body.append(empty("Nothing was written to it yet. What is replayed here is written by", `INSERT INTO ${view.table} VALUES …`));
+    return stop;
+  }
   const { body, say, stop } = frame(el, { title, note: `${view.history}, ${bytes(view.flushedBytes)}`, css: SIMULATOR_CSS, headline: headlineOf(simulatorAt(view, view.sliders.map((slider) => slider.own))) });
   const chosen = view.sliders.map((slider) => slider.own);
   const charts = h("div", { class: "row", style: "align-items:flex-start" });
@@ -4049,7 +4072,10 @@ function render({ data, el, host }) {
     function show(shown, name, aloud) {
     drawn = shown;
     paint();
-    table.replaceChildren(simulatorTable(shown, own, name));
+    const isOwn = shown === own;
+    keys.style.display = isOwn ? "none" : "";
+    back.disabled = isOwn;
+    table.replaceChildren(simulatorTable(shown, own, isOwn ? "own options" : name));
     if (aloud) say(`${name}: ${simulatorWords(shown)}`);
   }
   const name = () => view.sliders.map((slider, at) => `${slider.option} = ${slider.values[chosen[at]]}`).join(", ");
@@ -4061,8 +4087,12 @@ function render({ data, el, host }) {
       show(simulatorAt(view, chosen), name(), true);
     },
   }));
-  const back = h("button", { onclick: () => sliders.forEach((slider, at) => slider.move(view.sliders[at].own)) }, "own options");
-  body.append(h("div", {}, h("div", { class: "sliders" }, ...sliders.map((slider) => slider.element)), h("div", { class: "row" }, back)), charts, legend(chartKey(COLOURS.blue, "chosen"), chartKey("#888", "own options", "4 3")), table, ...simulatorForm());
+  const back = h("button", { onclick: () => {
+    sliders.forEach((slider, at) => slider.move(view.sliders[at].own));
+    sliders[0].input.focus(); // the button is off now
+  } }, "own options");
+  const keys = legend(chartKey(COLOURS.blue, "chosen"), chartKey("#888", "own options", "4 3"));
+  body.append(h("div", {}, h("div", { class: "sliders" }, ...sliders.map((slider) => slider.element)), h("div", { class: "row" }, back)), charts, keys, table, ...simulatorForm());
   body.append(h("p", { class: "legend" }, `${view.simulations.length} settings were computed for the sliders${host.ask ? "; any other values are replayed by the kernel" : "; with a kernel any values can be computed"}. Picks are those of the real picker, one after each flush; what a rewrite yields is estimated from sizes, row counts and key ranges, deletes are left out. ${view.notes.join(" ")}`));
 
     function simulatorForm() {
@@ -4147,9 +4177,10 @@ function simulatorTable(shown, own, name) {
     ["sorted runs before a compaction, at most", (simulation) => simulation.mostRuns],
     ["flushes that would wait (num-sorted-run.stop-trigger)", (simulation) => count(simulation.stopCount)],
   ]);
-  return h("div", { class: "scroll" }, h("h4", { "aria-hidden": "true" }, name), h("table", {}, h("caption", { class: "hidden" }, name),
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, ""), h("th", { scope: "col", class: "right" }, "chosen"), h("th", { scope: "col", class: "right" }, "own options"))),
-    h("tbody", {}, ...rows.map(([label, write]) => h("tr", {}, h("td", { class: "prose" }, label), h("td", { class: "right" }, write(shown)), h("td", { class: "right" }, write(own)))))));
+  const sides = (shown === own ? [["own options", own]] : [["chosen", shown], ["own options", own]]);
+  return h("div", { class: "scroll" }, shown !== own && h("h4", { "aria-hidden": "true" }, name), h("table", {}, h("caption", { class: "hidden" }, name),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, ""), ...sides.map(([side]) => h("th", { scope: "col", class: "right" }, side)))),
+    h("tbody", {}, ...rows.map(([label, write]) => h("tr", {}, h("td", { class: "prose" }, label), ...sides.map(([, one]) => h("td", { class: "right" }, write(one))))))));
 }
 
 return render;
@@ -4836,7 +4867,7 @@ function render({ data, el, host }) {
 
     const text = (stop) => {
     const tags = stop.tags.length ? `, tag ${stop.tags.join(", ")}` : "";
-    return `snapshot ${stop.snapshotId}, ${stop.commitKind.toLowerCase()}${stop.timeMillis === null ? "" : `, ${moment(stop.timeMillis)}`}${tags}`;
+    return `snapshot ${stop.snapshotId}, ${stop.commitKind.toLowerCase()}${stop.timeMillis === null ? "" : `, ${moment(stop.timeMillis)} UTC`}${tags}`;
   };
 
     const arrange = () => {

@@ -17,7 +17,6 @@ from paimonlab.errors import NotFoundError, PaimonError, close_matches
 from paimonlab.notebook.cell.query_error import QueryError
 from paimonlab.notebook.cell.topics import Topic, topic_of
 from paimonlab.notebook.cell.wrong_use import wrong_use
-from paimonlab.notebook.display.numbers import many
 from paimonlab.notebook.views.opening import opened
 
 
@@ -92,17 +91,25 @@ def unquoted(word: str) -> str:
 def two_points(table: str, start: str | None, end: str | None) -> tuple[str, str]:
     """Return two points of a table: those that are given, else the last but one and the newest.
 
+    0 is before the first snapshot, and the newest one of a table that nothing was written to.
+
     Raises
     ------
     NotFoundError
-        If one is missing and there are no two snapshots.
+        If the one before the newest is missing, as it has expired.
     """
     if start is not None and end is not None:
         return unquoted(start), unquoted(end)
-    ids = opened(table).snapshots.ids()
-    if not ids or (start is None and len(ids) == 1):
-        raise NotFoundError(f"{table} has {many(len(ids), 'snapshot')}, and two are compared")
-    return str(ids[-2]) if start is None else unquoted(start), str(ids[-1])
+    ids = [0, *opened(table).snapshots.ids()]
+    newest = ids[-1]
+    if start is not None:
+        return unquoted(start), str(newest)
+    if len(ids) == 2 and newest > 1:
+        raise NotFoundError(
+            f"{table} has snapshot {newest} only, those before it have expired: {table} 0 {newest} "
+            "compares it with the empty table"
+        )
+    return str(ids[-2] if newest else 0), str(newest)
 
 
 def variables_of(shell: InteractiveShell | None) -> dict[str, Any]:

@@ -189,7 +189,8 @@ def test_the_kernel_has_the_other_pages(demo: paimonlab.Catalog) -> None:
     assert isinstance(events, Table)
     view = events.show.changes(0, 4)
     assert len(view.value.rows) == PAGE
-    assert "the first 100 of 400 changes" in repr(view)
+    assert "the first 30 of 400 changes; delta, from 4 data files" in repr(view)
+    assert len(view.grid.rows) == 30  # where nothing scrolls
     assert view.answer is not None
 
     last = view.answer({"offset": 300})

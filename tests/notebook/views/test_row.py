@@ -160,3 +160,15 @@ def test_of_many_columns_those_that_changed_are_shown(tmp_path: Path) -> None:
     assert heads[-2:] == ["id", "c17"]
     assert "29 columns more, shown here if they change" in view.grid.footer
     assert len(view.value.columns) == 31
+
+
+def test_html_leaves_files_out_before_values(tmp_path: Path) -> None:
+    catalog = pl.connect(tmp_path)
+    catalog.create_database("db")
+    table = catalog.create_table("db.t", {"dt": "STRING", "id": "BIGINT", "v": "STRING"})
+    table.write([{"dt": "d005", "id": 777, "v": "the only one"}])
+
+    said = table.show.row("id = 777").to_html()
+
+    # Not the value, though it is at the right of them.
+    assert "files: by the pointer, over the first column" in said

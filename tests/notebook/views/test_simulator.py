@@ -125,15 +125,6 @@ def test_an_append_table_has_no_levels() -> None:
         commands.simulate(golden(Case("java-1.3.1", "append_unaware")))
 
 
-def test_a_table_without_rows_has_no_history(tmp_path: Path) -> None:
-    table = catalog(tmp_path).create_table(
-        "db.t", {"k": "INT NOT NULL"}, primary_keys=["k"], options={"bucket": "1"}
-    )
-
-    with pytest.raises(ValueError, match="nothing was written to"):
-        commands.simulate(table)
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

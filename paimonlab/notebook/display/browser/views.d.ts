@@ -43,6 +43,7 @@ export interface ChangeList {
   rows: (ChangedRow)[];
   rowCount: number;
   fileCount: number;
+  hasSnapshots?: boolean;
 }
 
 export interface ChangedRow {
@@ -147,6 +148,7 @@ export interface Diff {
   partitionsRemovedCount: number;
   schema: (SchemaDifference)[];
   rowsAre: string;
+  hasSnapshots?: boolean;
 }
 
 export interface DiffFile {
@@ -558,6 +560,7 @@ export interface Profile {
   columns: (ProfileColumn)[];
   notes: (string)[];
   sample?: FilesRead | null;
+  isEmpty?: boolean;
 }
 
 export interface ProfileColumn {

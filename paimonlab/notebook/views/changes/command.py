@@ -102,6 +102,7 @@ def changes(
         rows=shown.page(0),
         row_count=shown.row_count,
         file_count=shown.file_count,
+        has_snapshots=bool(shown.row_count or opened_table.snapshots.ids()),
     )
     return draw(value, shown.all, shown.answer)
 

@@ -9,18 +9,24 @@ import pyarrow as pa
 from paimonlab.notebook.display.cells import NULL, Cell
 from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, number_align, texts
+from paimonlab.notebook.display.headlines import next_rows
 from paimonlab.notebook.display.numbers import many
 from paimonlab.notebook.views.changes.value import ChangeCount, ChangedRow, ChangeList
 
 _ARROW = " → "
 _MOST_COLUMNS = 8
 """Of a wide table the key, then the columns that changed, are shown in the static form."""
+_MOST_ROWS = 30
+"""Rows of the static form; the interactive one has more."""
 _FEW_COLUMNS = 2
 """Those of them that HTML shows also where the page has too little room."""
 
 
 def draw(changes: ChangeList, rows: Callable[[], pa.Table], answer: Answer) -> Drawn[ChangeList]:
     """Draw the first changes, and how many there are in each place."""
+    if not changes.has_snapshots:
+        empty = Grid((), (), f"{changes.table} has no snapshot yet", next_rows(changes.table))
+        return Drawn(changes, empty, rows, link=changes.table)
     places = (*changes.partitions, *changes.buckets)
     return Drawn(
         changes,
@@ -60,7 +66,8 @@ def _grid(changes: ChangeList) -> Grid:
     headline = ", ".join(f"{number:,} {what}" for what, number in counts.items() if number)
     facts = [(row.mark, row.kind) for row in changes.rows]
     has_kinds = len(set(facts)) > len({mark for mark, _ in facts})
-    body = [_row(row, places, row.kind if has_kinds else "") for row in changes.rows]
+    shown = changes.rows[:_MOST_ROWS]
+    body = [_row(row, places, row.kind if has_kinds else "") for row in shown]
     footer = _footer(changes)
     if is_wide:
         hidden = len(changes.columns) - len(places)
@@ -96,10 +103,10 @@ def _text(value: str | None) -> str:
 
 
 def _footer(changes: ChangeList) -> str:
-    shown = len(changes.rows)
+    shown = min(len(changes.rows), _MOST_ROWS)
     first = f"the first {shown:,} of " if shown < changes.row_count else ""
     return (
-        f"{first}{many(changes.row_count, 'change')}; {changes.source}, read from "
+        f"{first}{many(changes.row_count, 'change')}; {changes.source}, from "
         f"{many(changes.file_count, 'data file')}"
         f"{'' if changes.row_count else _elsewhere(changes)}"
     )
@@ -112,12 +119,11 @@ def _elsewhere(changes: ChangeList) -> str:
 
 
 def _counts(total: ChangeCount, places: Sequence[ChangeCount]) -> Grid:
-    columns = (
-        Column("where"),
-        *(Column(name, align=Align.RIGHT) for name in ("+ inserted", "~ updated", "- deleted")),
-    )
+    names = {"+ inserted": "inserts", "~ updated": "updates", "- deleted": "deletes"}
+    kinds = {name: count for name, count in names.items() if getattr(total, count)}
+    columns = (Column("where"), *(Column(name, align=Align.RIGHT) for name in kinds))
     body = [
-        texts([entry.place, *(f"{n:,}" for n in (entry.inserts, entry.updates, entry.deletes))])
+        texts([entry.place, *(f"{getattr(entry, count):,}" for count in kinds.values())])
         for entry in (*places, total)
     ]
     return Grid(columns, body, "changes by place")

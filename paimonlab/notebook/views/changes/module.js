@@ -6,9 +6,8 @@ import { areNumbers, card, copyButton, count, empty, frame, grid, h, hasPlace, i
 /** @typedef {import("../../display/browser/host").Context<ChangeList>} ChangesContext */
 
 const CHANGE_NAMES = /** @type {Record<string, string>} */ ({ "+": "inserted", "-": "deleted", "~": "updated" });
-/** Columns that are shown of a wide table, those of them that always are, and the room that others take. */
+/** Columns that are shown of a wide table, and the room that others take than the key and the first. */
 const MOST_COLUMNS = 8;
-const FEW_COLUMNS = 3;
 const COLUMN_WIDTH = 220;
 const FEW_DIGITS = 6;
 const CHANGES_CSS = `
@@ -18,13 +17,17 @@ tr:has(.mark-gone) td, del { color: var(--faint); } td.right del { text-decorati
 
 /** @param {ChangesContext} context */
 export function render({ data, el, host }) {
-  const { table, start, end, source, note, columns, key, floats = [], total, partitions, buckets, rows, rowCount, fileCount } = data.view;
+  const { table, start, end, source, note, columns, key, floats = [], total, partitions, buckets, rows, rowCount, fileCount, hasSnapshots = true } = data.view;
   const { body, say, stop } = frame(el, {
     title: `${table}: changes from ${start} to ${end}`,
-    note: `${source}, read from ${many(fileCount, "data file")}`,
-    headline: Object.entries({ inserted: total.inserts, updated: total.updates, deleted: total.deletes }).flatMap(([what, number]) => (number ? [`${count(number)} ${what}`] : [])).join(", ") || "No row changed",
+    note: hasSnapshots ? `${source}, from ${many(fileCount, "data file")}` : "",
+    headline: !rowCount ? "" : Object.entries({ inserted: total.inserts, updated: total.updates, deleted: total.deletes }).flatMap(([what, number]) => (number ? [`${count(number)} ${what}`] : [])).join(", "),
     css: CHANGES_CSS,
   });
+  if (!hasSnapshots) {
+    body.append(empty("Nothing was written to it yet. The first changes are made by", `INSERT INTO ${table} VALUES …`));
+    return stop;
+  }
   if (!rowCount) {
     body.append(empty(`No row changed there, or none is reported yet (${note}). The commits are shown by`, `%paimon_diff ${table} ${start} ${end}`));
     return stop;
@@ -92,7 +95,7 @@ export function render({ data, el, host }) {
         { name: "kind", optional: true, less: 700 },
         ...wanted.map((place, at) => ({
           name: key.includes(place) ? `${columns[place]} (key)` : columns[place],
-          less: isAll || at < FEW_COLUMNS ? 0 : (at + 1) * COLUMN_WIDTH,
+          less: isAll || at <= Math.max(key.length, 1) ? 0 : (at + 1) * COLUMN_WIDTH,
           right: areNumbers(shown.map((row) => row.cells[place])),
           text: (/** @type {any} */ _value, /** @type {any[]} */ row) => changed(row[row.length - 1], place, FEW_DIGITS),
         })),
@@ -168,8 +171,8 @@ export function render({ data, el, host }) {
   if (places.length > 1) {
     body.append(grid({
       caption: "by place",
-      heads: [{ name: "where" }, ...["+ inserted", "~ updated", "- deleted"].map((name) => ({ name, right: true, text: count }))],
-      rows: places.map((entry) => [entry.place, entry.inserts, entry.updates, entry.deletes]),
+      heads: [{ name: "where" }, ...["+ inserted", "~ updated", "- deleted"].map((name) => ({ name, right: true, optional: true, text: count }))],
+      rows: places.map((entry) => [entry.place, total.inserts ? entry.inserts : null, total.updates ? entry.updates : null, total.deletes ? entry.deletes : null]),
     }).element);
   }
   const quiet = host.onSelect((selection) => {

@@ -66,4 +66,6 @@ class ChangeList(
     """The first ones; the kernel has all."""
     row_count: int
     file_count: int
-    """Data files that were read."""
+    """Data files that have them."""
+    has_snapshots: bool = True
+    """Whether anything was written to the table."""

@@ -15,6 +15,7 @@ from paimonlab.notebook import views
 from paimonlab.notebook.kernel.determinism import is_deterministic
 from paimonlab.notebook.views.diff.drawing import draw
 from paimonlab.notebook.views.opening import opened
+from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot, Tag
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.reading.incremental import Moment
@@ -31,8 +32,8 @@ def diff(table: str | Table, start: Moment, end: Moment) -> views.View:
     table
         ``database.table`` in the connected catalog, or a table.
     start, end
-        A snapshot id, the name of a tag, a time as text in the process's local zone, or an aware
-        datetime; ``end`` may be the older one.
+        A snapshot id (0: before the first), the name of a tag, a time as text in the process's
+        local zone, or an aware datetime; ``end`` may be the older one.
 
     Raises
     ------
@@ -43,6 +44,7 @@ def diff(table: str | Table, start: Moment, end: Moment) -> views.View:
     """
     opened_table = opened(table)
     before, after = _both(opened_table, start, end)
+    schemas = _schema_of(opened_table, before), _schema_of(opened_table, after)
     files = (
         files_of(store_of(opened_table).manifests, before, with_postponed=True),
         files_of(store_of(opened_table).manifests, after, with_postponed=True),
@@ -59,16 +61,21 @@ def diff(table: str | Table, start: Moment, end: Moment) -> views.View:
                 strict=True,
             )
         ),
-        differences(
-            opened_table.schemas.get(before.schema_id), opened_table.schemas.get(after.schema_id)
-        ),
+        (schemas[0].id, schemas[1].id),
+        differences(*schemas),
         has_levels=bool(opened_table.primary_keys),
         rows_are=rows_are(opened_table.primary_keys, definition_of(opened_table).options),
+        has_snapshots=any((before, after)) or bool(opened_table.snapshots.ids()),
     )
     return draw(views.repeatable_diff(value) if is_deterministic() else value)
 
 
-def _both(table: Table, start: Moment, end: Moment) -> tuple[Snapshot, Snapshot]:
+def _schema_of(table: Table, snapshot: Snapshot | None) -> TableSchema:
+    """Return the schema of a snapshot, or the one that the table was made with."""
+    return table.schemas.get(snapshot.schema_id if snapshot else min(table.schemas.ids()))
+
+
+def _both(table: Table, start: Moment, end: Moment) -> tuple[Snapshot | None, Snapshot | None]:
     """Return both snapshots; tags are listed only where they may be meant, and once."""
     if isinstance(start, int) and isinstance(end, int):
         found = table.snapshots.those((start, end))
@@ -78,15 +85,15 @@ def _both(table: Table, start: Moment, end: Moment) -> tuple[Snapshot, Snapshot]
     return _at(table, start, tags), _at(table, end, tags)
 
 
-def _at(table: Table, moment: Moment, tags: Mapping[str, Tag]) -> Snapshot:
-    """Return the snapshot of a tag, of an id, or the last one at or before a time."""
+def _at(table: Table, moment: Moment, tags: Mapping[str, Tag]) -> Snapshot | None:
+    """Return the snapshot of a tag, of an id, or the last one at or before a time; None: of 0."""
     if isinstance(moment, str):
         if moment in tags:
             return tags[moment].to_snapshot()
         if moment.isdecimal():
             moment = int(moment)
     if isinstance(moment, int):
-        return _with_id(table, moment, tags)
+        return _with_id(table, moment, tags) if moment else None
     try:
         millis = to_millis(moment)
     except ValueError as error:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paimonlab.analysis.snapshots.diff import Diff
+from paimonlab.analysis.snapshots.diff import Diff, DiffSide
 from paimonlab.analysis.snapshots.file_totals import Sums
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
+from paimonlab.notebook.display.headlines import next_rows
 from paimonlab.notebook.display.numbers import (
     bytes_text,
     count,
@@ -27,6 +28,9 @@ _RIGHT = Align.RIGHT
 
 def draw(diff: Diff) -> Drawn[Diff]:
     """Draw what changed from one snapshot to another."""
+    if not diff.has_snapshots:
+        empty = Grid((), (), f"{diff.table} has no snapshot yet", next_rows(diff.table))
+        return Drawn(diff, empty, rows(()), link=diff.table)
     others = [
         *([_groups(diff)] if diff.groups else []),
         *([_files(diff)] if diff.files else []),
@@ -46,11 +50,11 @@ def _summary(diff: Diff) -> Grid:
     """Draw the two sides, and their differences."""
     before, after = diff.before, diff.after
     columns = [Column("")]
-    columns += [Column(name, align=_RIGHT) for name in ("before", "after", "difference")]
+    columns += [Column(name, align=_RIGHT) for name in ("before", "after", "change")]
     columns += [Column(name, align=_RIGHT) for name in ("added", "removed")]
     columns += [Column("kept", align=_RIGHT, rank=1)]
-    body = [["snapshot", before.snapshot_id, after.snapshot_id, "", "", "", ""]]
-    if before.time_millis is not None:
+    body = [["snapshot", *map(_named, (before, after)), "", "", "", ""]]
+    if has_bytes(diff):
         times = [time_text(side.time_millis) for side in (before, after)]
         body.append(["time (UTC)", *times, "", "", "", ""])
     body.append(["schema", before.schema_id, after.schema_id, "", "", "", ""])
@@ -63,7 +67,7 @@ def _summary(diff: Diff) -> Grid:
             *(count(diff.partitions_added_count), count(diff.partitions_removed_count), ""),
         ]
     )
-    caption = f"{diff.table}: from snapshot {before.snapshot_id} to {after.snapshot_id}"
+    caption = f"{diff.table}: {_words(before, after)}"
     rows = after.live.row_count - before.live.row_count
     counts = {"+": diff.added.file_count, "-": diff.removed.file_count}
     files = ", ".join(f"{sign}{many(number, 'file')}" for sign, number in counts.items() if number)
@@ -71,6 +75,21 @@ def _summary(diff: Diff) -> Grid:
     if diff.file_count:
         headline = f"{files}: {signed_many(rows, 'row')}{diff.rows_are.removeprefix('rows')}"
     return Grid(tuple(columns), [texts(line) for line in body], caption, headline=headline)
+
+
+def _words(before: DiffSide, after: DiffSide) -> str:
+    """Say what is compared."""
+    if not (before.snapshot_id or after.snapshot_id):
+        return "before the first snapshot"
+    if not before.snapshot_id:
+        return f"up to snapshot {after.snapshot_id}"
+    if not after.snapshot_id:
+        return f"from snapshot {before.snapshot_id} back to the empty table"
+    return f"from snapshot {before.snapshot_id} to {after.snapshot_id}"
+
+
+def _named(side: DiffSide) -> object:
+    return side.snapshot_id or "none"
 
 
 def _numbers(diff: Diff) -> Iterator[tuple[str, list[str]]]:

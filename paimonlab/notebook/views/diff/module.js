@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, card, COLOURS, copyButton, count, frame, grid, h, hasPlace, isAt, legend, many, moment, placeText, shortFile, signed } from "../../display/browser/parts.js";
+import { bytes, card, COLOURS, copyButton, count, empty, frame, grid, h, hasPlace, isAt, legend, many, moment, placeText, shortFile, signed } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Diff} Diff */
 /** @typedef {import("../../display/browser/views").Sums} Sums */
@@ -8,7 +8,7 @@ import { bytes, card, COLOURS, copyButton, count, frame, grid, h, hasPlace, isAt
 
 const CSS = `
 .tabs { display: flex; flex-wrap: wrap; gap: 2px; margin: 6px 0; } .tabs [aria-selected=true] { border-bottom: 3px solid var(--focus); font-weight: bold; }
-.bar { display: block; height: 8px; border: 1px solid currentColor; box-sizing: border-box; } .bars { display: grid; gap: 1px; width: min(110px, 17vw); min-height: 1.45em; align-content: center; } .legend .bar { display: inline-block; } .bar.plus { background: ${COLOURS.blue}; }
+.bar { display: block; height: 8px; border: 1px solid currentColor; box-sizing: border-box; } .bars { display: grid; gap: 1px; width: clamp(48px, 100cqw - 498px, 110px); min-height: 1.45em; align-content: center; } .legend .bar { display: inline-block; } .bar.plus { background: ${COLOURS.blue}; }
 .bar.minus { background: repeating-linear-gradient(45deg, ${COLOURS.orange} 0 4px, transparent 4px 6px); }
 `;
 
@@ -16,11 +16,15 @@ const CSS = `
 export function render({ data, el, host }) {
   const view = data.view;
   const { before, after } = view;
-  const { body, say, stop } = frame(el, { title: `${view.table}: from snapshot ${before.snapshotId} to ${after.snapshotId}`, headline: headlineOf(view), css: CSS });
+  const { body, say, stop } = frame(el, { title: `${view.table}: ${wordsOf(view)}`, headline: view.hasSnapshots ? headlineOf(view) : "", css: CSS });
+  if (!view.hasSnapshots) {
+    body.append(empty("Nothing was written to it yet. The first snapshot is made by", `INSERT INTO ${view.table} VALUES …`));
+    return stop;
+  }
   const details = h("div");
   /** @type {import("../../display/browser/host").Selection} what another view chose */
   let followed = {};
-  const hasBytes = before.timeMillis !== null;
+  const hasBytes = hasTimes(view);
   const tabs = /** @type {[string, () => Node][]} */ ([
     [`${hasLevels(view.groups) ? "buckets and levels" : "buckets"} (${count(view.groupCount)})`, () => groupsOf(view, hasBytes, followed, (partition, bucket) => {
       host.select({ partition, bucket });
@@ -58,8 +62,7 @@ export function render({ data, el, host }) {
   const changes = `%paimon_changes ${view.table} ${before.snapshotId} ${after.snapshotId}`;
   body.append(summaryOf(view, hasBytes),
     h("div", { class: "row tools" }, before.snapshotId < after.snapshotId && copyButton(`copy ${changes}`, () => changes, say),
-      h("button", { onclick: () => { host.select({ snapshot: before.snapshotId }); say(`snapshot ${before.snapshotId}`); } }, `snapshot ${before.snapshotId}`),
-      h("button", { onclick: () => { host.select({ snapshot: after.snapshotId }); say(`snapshot ${after.snapshotId}`); } }, `snapshot ${after.snapshotId}`)),
+      ...[before, after].map(({ snapshotId }) => snapshotId > 0 && h("button", { onclick: () => { host.select({ snapshot: snapshotId }); say(`snapshot ${snapshotId}`); } }, `snapshot ${snapshotId}`))),
     list, panel, details);
   open(view.fileCount || !view.schema.length ? 0 : 3);
   say(view.fileCount ? `${many(view.added.fileCount ?? 0, "file")} added, ${count(view.removed.fileCount)} removed` : "the same files");
@@ -89,16 +92,16 @@ function summaryOf({ before, after, added, removed, kept, rowsAre }, hasBytes) {
     const between = later - earlier;
     return [name, write(earlier), write(later), between ? `${between > 0 ? "+" : "-"}${write(Math.abs(between))}` : "0", write(added[key]), write(removed[key]), write(kept[key])];
   };
-  const right = ["before", "after", "difference", "added", "removed", "kept"].map((name) => ({ name, right: true, less: name === "kept" ? 700 : 0 }));
+  const right = ["before", "after", "change", "added", "removed", "kept"].map((name) => ({ name, right: true, less: name === "kept" ? 700 : 0 }));
   const time = (/** @type {number | null} */ millis) => h("span", { style: "display:inline-block;white-space:normal;max-width:max(84px, 20cqw)" }, moment(millis));
-  const empty = ["", "", "", ""];
+  const blank = ["", "", "", ""];
   return grid({
     label: "before and after",
     heads: [{ name: "", label: "what" }, ...right],
     rows: [
-      ["snapshot", before.snapshotId, after.snapshotId, ...empty],
-      ...(hasBytes ? [["time (UTC)", time(before.timeMillis), time(after.timeMillis), ...empty]] : []),
-      ["schema", before.schemaId, after.schemaId, ...empty],
+      ["snapshot", before.snapshotId || "none", after.snapshotId || "none", ...blank],
+      ...(hasBytes ? [["time (UTC)", time(before.timeMillis), time(after.timeMillis), ...blank]] : []),
+      ["schema", before.schemaId, after.schemaId, ...blank],
       line("files", "fileCount", count), line(rowsAre, "rowCount", count), ...(hasBytes ? [line("size", "fileBytes", bytes)] : []),
     ],
   }).element;
@@ -170,6 +173,16 @@ function schemaOf({ schema }) {
 function more(shown, there) {
   return shown < there ? h("p", { class: "faint" }, `${count(shown)} of ${count(there)}`) : null;
 }
+
+/** What is compared. @param {Diff} view */
+function wordsOf({ before, after, hasSnapshots = true }) {
+  if (!before.snapshotId && !after.snapshotId) return hasSnapshots ? "before the first snapshot" : "snapshots";
+  if (!before.snapshotId) return `up to snapshot ${after.snapshotId}`;
+  return after.snapshotId ? `from snapshot ${before.snapshotId} to ${after.snapshotId}` : `from snapshot ${before.snapshotId} back to the empty table`;
+}
+
+/** Whether times, and with them bytes, are shown. @param {Diff} view */
+const hasTimes = ({ before, after }) => before.timeMillis !== null || after.timeMillis !== null;
 
 /** @param {Diff} view */
 function headlineOf({ before, after, added, removed, fileCount, rowsAre }) {

@@ -6,6 +6,7 @@ Only metadata is read, and little of it: a card is drawn whenever a cell ends wi
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from paimonlab.analysis.row_words import rows_are
@@ -32,9 +33,9 @@ def of_table(table: Table) -> str:
     """Draw a table: its columns, options, and what the last commit did."""
     snapshot = table.snapshot
     counted = rows_are(table.primary_keys, definition_of(table).options)
-    headline = "no rows yet" if snapshot is None else _commit(snapshot, counted)
-    footer = f"{headline}; .show has its views, .scan() its rows"
-    return html.table(_columns(table.schema, f"Table {table.name}", footer))
+    headline = "No rows yet" if snapshot is None else _commit(snapshot, counted)
+    columns = _columns(table.schema, f"Table {table.name}", ".show has its views, .scan() its rows")
+    return html.table(replace(columns, headline=headline))
 
 
 def of_schema(schema: TableSchema) -> str:
@@ -81,7 +82,7 @@ def of_snapshots(snapshots: Any) -> str:
         _snapshots(
             "Snapshots",
             [("", snapshot) for snapshot in reversed(newest)],
-            _more(len(ids) - len(newest), "older snapshot"),
+            _more(len(ids) - len(newest), "older snapshot") if ids else "none yet",
         )
     )
 
@@ -90,7 +91,8 @@ def of_tags(tags: Any) -> str:
     """Draw the tags of a table."""
     there = list(tags.list().items())
     shown = there[:MOST_ROWS]
-    return html.table(_snapshots("Tags", shown, _more(len(there) - len(shown), "tag")))
+    footer = _more(len(there) - len(shown), "tag") if there else "none; .create() makes one"
+    return html.table(_snapshots("Tags", shown, footer))
 
 
 def of_line(shown: Any) -> str:

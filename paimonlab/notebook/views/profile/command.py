@@ -19,7 +19,6 @@ from paimonlab.notebook.cell.statements import Statement
 from paimonlab.notebook.connections import connection as connections
 from paimonlab.notebook.connections.warehouse_connection import NotConnectedError
 from paimonlab.notebook.display.drawn import Drawn
-from paimonlab.notebook.display.headlines import next_rows
 from paimonlab.notebook.display.numbers import bytes_text, many
 from paimonlab.notebook.kernel.determinism import is_deterministic
 from paimonlab.notebook.kernel.interruptible import run_interruptibly
@@ -115,8 +114,6 @@ def profile(
     notes = [_read_note(shown, read, len(by_statistics)), *_left_out(len(names), len(scan.columns))]
     if where is not None:
         notes.append(f"only rows with {shortened(without_secrets(where))}")
-    elif not rows.row_count:
-        notes.insert(0, next_rows(opened_table.name))
     profiled = _Profiled(names, types, kinds, everything)
     files, of_files = (one.plan_here().files.num_rows for one in (shown, whole))
     sample = None
@@ -124,6 +121,8 @@ def profile(
         sample = FilesRead(file_count=files, of_files=of_files, of_rows=settled.row_count)
         notes[:0] = ["the rest is of the rows read; --all-files (all_files=True) reads all"]
     value = _profile(opened_table.name, opened_table.name, profiled, notes, sample)
+    if where is None and not rows.row_count:
+        value = msgspec.structs.replace(value, is_empty=True)
     view = draw(value if sample is None else _with_all_rows(value, names, settled))
     if path is not None:
         view.save(os.fspath(path))

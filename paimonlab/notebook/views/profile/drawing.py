@@ -11,6 +11,7 @@ import pyarrow as pa
 from paimonlab.notebook.display.cells import NULL, Cell
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, number_align
+from paimonlab.notebook.display.headlines import next_rows
 from paimonlab.notebook.display.numbers import many, short_fractions
 from paimonlab.notebook.views.profile.picture import picture
 from paimonlab.notebook.views.profile.value import SHARES, Profile, ProfileColumn
@@ -70,7 +71,7 @@ def draw(value: Profile) -> Drawn[Profile]:
     """Draw a row per column, and above them the distributions of their values."""
     write = _row if value.row_count else _row_of_none
     rows = [write(value, column) for column in value.columns]
-    footer = "; ".join(value.notes)
+    footer = "; ".join([*([next_rows(value.table)] if value.is_empty else []), *value.notes])
     ends = {
         "min": number_align(column.all_low or column.low for column in value.columns),
         "max": number_align(column.all_high or column.high for column in value.columns),

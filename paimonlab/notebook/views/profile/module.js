@@ -1,5 +1,5 @@
 // @ts-check
-import { areNumbers, breaking, card, COLOURS, count, figure, frame, grid, h, many, s, valueText } from "../../display/browser/parts.js";
+import { areNumbers, breaking, card, COLOURS, count, empty, figure, frame, grid, h, many, s, valueText } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Profile} Profile */
 /** @typedef {import("../../display/browser/views").ProfileColumn} ProfileColumn */
@@ -22,7 +22,7 @@ export function render({ data, el }) {
   const { body, say, stop } = frame(el, { title, note: view.notes.join("; "), headline: headlineOf(view), css: PROFILE_CSS });
   const isFigures = view.columns.every(({ allLow, low }) => areNumbers([allLow ?? low]) || (allLow ?? low) === null);
   /** @type {ProfileColumn | null} */
-  let chosen = view.columns[0] ?? null;
+  let chosen = total ? view.columns[0] ?? null : null;
   let wanted = "";
 
   const list = h("div", { class: "profile" });
@@ -44,7 +44,7 @@ export function render({ data, el }) {
       rows: columns.map((column) => [column.name, column.type, column.bins.length + column.top.length || null, ...(total ? [column.allNulls ?? column.nullCount, column.distinctCount] : [null, null]), column.allLow ?? column.low, column.allHigh ?? column.high,
         column.mean, column.standardDeviation, column]),
       selected: (row) => row[9] === chosen,
-      onChoose: (row) => {
+      onChoose: !total ? undefined : (row) => {
         chosen = row[9];
         list.querySelectorAll("tbody tr").forEach((line) => line.setAttribute("aria-selected", String(line.matches(":focus"))));
         open();
@@ -59,7 +59,7 @@ export function render({ data, el }) {
   };
   const search = h("input", { type: "search", placeholder: "search", "aria-label": "search columns by name and type",
     oninput: (/** @type {any} */ event) => { wanted = event.target.value.toLowerCase(); draw(); } });
-  body.append(h("div", { class: "row tools" }, view.columns.length >= 10 && search, found), list, detail);
+  body.append(h("div", { class: "row tools" }, view.columns.length >= 10 && search, found), list, total ? detail : view.isEmpty ? empty("There are no rows. They are added by", `INSERT INTO ${view.table} VALUES …`) : "");
   draw();
   if (chosen && total) open();
   return stop;

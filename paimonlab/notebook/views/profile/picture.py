@@ -14,7 +14,8 @@ from paimonlab.spec.visible_text import visible
 MOST = 24
 """Columns that are drawn; the table has all."""
 
-_WIDTH, _ACROSS, _HIGH, _HEAD = 720, 4, 92, 10
+_WIDTH, _ACROSS, _HIGH, _HEAD = 540, 3, 92, 10
+"""No wider than a narrow page, which would make the letters smaller."""
 _BARS = 46
 """Height of a histogram."""
 _CHARACTERS = 300

@@ -78,6 +78,8 @@ class Profile(
     """What was read, and what is not exact."""
     sample: FilesRead | None = None
     """None: all rows were read."""
+    is_empty: bool = False
+    """Whether the table has no rows."""
 
     def null_share(self, column: ProfileColumn) -> tuple[int, int]:
         """Return how many rows are NULL, of how many: of all rows if that is known."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from paimonlab.notebook.display.cells import NULL, Cell
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, number_align, texts
-from paimonlab.notebook.display.headlines import when
+from paimonlab.notebook.display.headlines import next_rows, when
 from paimonlab.notebook.display.numbers import count, many, time_text
 from paimonlab.notebook.display.view import rows
 from paimonlab.notebook.views.row.value import RowLife, RowStep, shown_columns
@@ -14,6 +14,9 @@ from paimonlab.spec.visible_text import visible
 
 def draw(life: RowLife) -> Drawn[RowLife]:
     """Draw the life of a row, the newest step first."""
+    if not life.looked_at:
+        empty = Grid((), (), f"{life.table} has no snapshot yet", next_rows(life.table))
+        return Drawn(life, empty, rows(()), link=life.table)
     places = shown_columns(life.columns, life.steps)
     changing = {
         at for at in places if len({step.values[at] for step in life.steps if step.values}) > 1
@@ -23,11 +26,11 @@ def draw(life: RowLife) -> Drawn[RowLife]:
         Column("snapshot", align=Align.RIGHT),
         *([Column("time (UTC)")] if has_times else []),
         Column("what"),
-        Column("changed", is_optional=True, rank=1),
+        Column("changed", is_optional=True, rank=2),
         Column("tags", is_optional=True, rank=1),
-        Column("files", is_optional=True, rank=1),
+        Column("files", is_optional=True, rank=4),
         *(
-            Column(life.columns[at], align=_align(life, at), rank=0 if at in changing else 1)
+            Column(life.columns[at], align=_align(life, at), rank=0 if at in changing else 3)
             for at in places
         ),
     ]

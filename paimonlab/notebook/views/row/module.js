@@ -10,8 +10,12 @@ const MOST_COLUMNS = 8;
 /** @param {RowContext} context */
 export function render({ data, el, host }) {
   const { table, where, columns, steps, lookedAt, olderCount } = data.view;
-  const note = `${many(lookedAt, "snapshot")} read${olderCount ? `, ${count(olderCount)} older were not` : ""}`;
+  const note = lookedAt ? `${many(lookedAt, "snapshot")} read${olderCount ? `, ${count(olderCount)} older were not` : ""}` : "";
   const { body, say, stop } = frame(el, { title: `${table}: the row where ${where}`, note, headline: steps.length ? headlineOf(steps) : "", css: ".changed { background: var(--chosen); color: inherit; font-weight: bold; padding: 0 3px; border-radius: 3px; }" });
+  if (!lookedAt) {
+    body.append(empty("Nothing was written to it yet. The first rows are added by", `INSERT INTO ${table} VALUES …`));
+    return stop;
+  }
   if (!steps.length) {
     body.append(empty("No snapshot that was read has such a row. To see what keys there are", `SELECT * FROM ${table} LIMIT 10`));
     return stop;

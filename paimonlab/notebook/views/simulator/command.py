@@ -9,7 +9,7 @@ import msgspec
 
 from paimonlab.analysis.simulation import simulator
 from paimonlab.analysis.simulation.histories import FlushHistory, Pattern, invented
-from paimonlab.analysis.simulation.reading_flushes import flushes_of
+from paimonlab.analysis.simulation.reading_flushes import NothingWrittenError, flushes_of
 from paimonlab.errors import UnsupportedError
 from paimonlab.notebook import views
 from paimonlab.notebook.display.numbers import many
@@ -57,7 +57,8 @@ def simulate(
     UnsupportedError
         If the table has no levels, or an option has no influence on picking.
     ValueError
-        If nothing was flushed in the newest snapshots, or an argument is out of range.
+        If nothing was flushed in the newest snapshots, where there are some, or an argument is out
+        of range.
     """
     changed = dict(options or {})
     for key in changed:
@@ -78,7 +79,11 @@ def simulate(
         words = f"invented: {how_often} of {many(rows, 'row')}, {pattern} over {many(keys, 'key')}"
         history = FlushHistory("", words, tuple(flushed), Options({}))
     else:
-        history = flushes_of(opened(table), partition=partition, bucket=bucket, most=flushes)
+        shown = opened(table)
+        try:
+            history = flushes_of(shown, partition=partition, bucket=bucket, most=flushes)
+        except NothingWrittenError:
+            return draw(simulator.nothing_written(shown.name))
         if is_deterministic():
             history = history.repeatable()
     return _drawn(history, Options({**history.options, **changed}))

@@ -13,11 +13,13 @@ from paimonlab.notebook.display.axes import Scale
 from paimonlab.notebook.display.colours import AXIS, BLUE, INK
 from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
+from paimonlab.notebook.display.headlines import next_rows
 from paimonlab.notebook.display.numbers import bytes_text
 from paimonlab.spec.visible_text import visible
 
-_WIDTH = 760
-_CHART = 232
+_WIDTH = 550
+"""No wider than a narrow page, which would make the letters smaller."""
+_CHART = 166
 _HEIGHT = 150
 _TOP = 34
 _BOTTOM = 26
@@ -26,6 +28,9 @@ _CURVES = ("write amplification", "sorted runs to merge", "space amplification")
 
 def draw(value: Simulator, answer: Answer | None = None) -> Drawn[Simulator]:
     """Draw the curves of a table's own options, and a table with all settings."""
+    if not value.simulations:
+        empty = Grid((), (), f"{value.table} has no snapshot yet", next_rows(value.table))
+        return Drawn(value, empty, pa.table({}), link=value.table)
     return Drawn(
         value,
         _grid(value),

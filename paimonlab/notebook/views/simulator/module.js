@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, COLOURS, count, frame, h, legend, many, s, slider, swatch, whenSized } from "../../display/browser/parts.js";
+import { bytes, COLOURS, count, empty, frame, h, legend, many, s, slider, swatch, whenSized } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Simulator} Simulator */
 /** @typedef {import("../../display/browser/views").Simulation} Simulation */
@@ -20,6 +20,11 @@ const SIMULATOR_CSS = `
 export function render({ data, el, host }) {
   const view = data.view;
   const title = `${view.table ? `${view.table}: ` : ""}simulated compactions`;
+  if (!view.simulations.length) {
+    const { body, stop } = frame(el, { title });
+    body.append(empty("Nothing was written to it yet. What is replayed here is written by", `INSERT INTO ${view.table} VALUES …`));
+    return stop;
+  }
   const { body, say, stop } = frame(el, { title, note: `${view.history}, ${bytes(view.flushedBytes)}`, css: SIMULATOR_CSS, headline: headlineOf(simulatorAt(view, view.sliders.map((slider) => slider.own))) });
   const chosen = view.sliders.map((slider) => slider.own);
   const charts = h("div", { class: "row", style: "align-items:flex-start" });
@@ -38,7 +43,10 @@ export function render({ data, el, host }) {
   function show(shown, name, aloud) {
     drawn = shown;
     paint();
-    table.replaceChildren(simulatorTable(shown, own, name));
+    const isOwn = shown === own;
+    keys.style.display = isOwn ? "none" : "";
+    back.disabled = isOwn;
+    table.replaceChildren(simulatorTable(shown, own, isOwn ? "own options" : name));
     if (aloud) say(`${name}: ${simulatorWords(shown)}`);
   }
   const name = () => view.sliders.map((slider, at) => `${slider.option} = ${slider.values[chosen[at]]}`).join(", ");
@@ -50,8 +58,12 @@ export function render({ data, el, host }) {
       show(simulatorAt(view, chosen), name(), true);
     },
   }));
-  const back = h("button", { onclick: () => sliders.forEach((slider, at) => slider.move(view.sliders[at].own)) }, "own options");
-  body.append(h("div", {}, h("div", { class: "sliders" }, ...sliders.map((slider) => slider.element)), h("div", { class: "row" }, back)), charts, legend(chartKey(COLOURS.blue, "chosen"), chartKey("#888", "own options", "4 3")), table, ...simulatorForm());
+  const back = h("button", { onclick: () => {
+    sliders.forEach((slider, at) => slider.move(view.sliders[at].own));
+    sliders[0].input.focus(); // the button is off now
+  } }, "own options");
+  const keys = legend(chartKey(COLOURS.blue, "chosen"), chartKey("#888", "own options", "4 3"));
+  body.append(h("div", {}, h("div", { class: "sliders" }, ...sliders.map((slider) => slider.element)), h("div", { class: "row" }, back)), charts, keys, table, ...simulatorForm());
   body.append(h("p", { class: "legend" }, `${view.simulations.length} settings were computed for the sliders${host.ask ? "; any other values are replayed by the kernel" : "; with a kernel any values can be computed"}. Picks are those of the real picker, one after each flush; what a rewrite yields is estimated from sizes, row counts and key ranges, deletes are left out. ${view.notes.join(" ")}`));
 
   /** Ask the kernel for any options. */
@@ -146,7 +158,8 @@ function simulatorTable(shown, own, name) {
     ["sorted runs before a compaction, at most", (simulation) => simulation.mostRuns],
     ["flushes that would wait (num-sorted-run.stop-trigger)", (simulation) => count(simulation.stopCount)],
   ]);
-  return h("div", { class: "scroll" }, h("h4", { "aria-hidden": "true" }, name), h("table", {}, h("caption", { class: "hidden" }, name),
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, ""), h("th", { scope: "col", class: "right" }, "chosen"), h("th", { scope: "col", class: "right" }, "own options"))),
-    h("tbody", {}, ...rows.map(([label, write]) => h("tr", {}, h("td", { class: "prose" }, label), h("td", { class: "right" }, write(shown)), h("td", { class: "right" }, write(own)))))));
+  const sides = /** @type {[string, Simulation][]} */ (shown === own ? [["own options", own]] : [["chosen", shown], ["own options", own]]);
+  return h("div", { class: "scroll" }, shown !== own && h("h4", { "aria-hidden": "true" }, name), h("table", {}, h("caption", { class: "hidden" }, name),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, ""), ...sides.map(([side]) => h("th", { scope: "col", class: "right" }, side)))),
+    h("tbody", {}, ...rows.map(([label, write]) => h("tr", {}, h("td", { class: "prose" }, label), ...sides.map(([, one]) => h("td", { class: "right" }, write(one))))))));
 }

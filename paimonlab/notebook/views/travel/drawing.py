@@ -94,7 +94,7 @@ def _footer(travel: Travel) -> str:
     if travel.older_count:
         verb = "is" if travel.older_count == 1 else "are"
         older = f"; {many(travel.older_count, 'older point')} {verb} not on the slider"
-    return f"{len(travel.steps):,} of {points:,} points, read from data files{older}"
+    return f"{len(travel.steps):,} of {many(points, 'point')}, read from data files{older}"
 
 
 def _last(travel: Travel) -> Grid:

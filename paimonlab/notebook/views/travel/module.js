@@ -47,7 +47,7 @@ export function render({ data, el, host }) {
   /** @param {TravelStop} stop */
   const text = (stop) => {
     const tags = stop.tags.length ? `, tag ${stop.tags.join(", ")}` : "";
-    return `snapshot ${stop.snapshotId}, ${stop.commitKind.toLowerCase()}${stop.timeMillis === null ? "" : `, ${moment(stop.timeMillis)}`}${tags}`;
+    return `snapshot ${stop.snapshotId}, ${stop.commitKind.toLowerCase()}${stop.timeMillis === null ? "" : `, ${moment(stop.timeMillis)} UTC`}${tags}`;
   };
 
   /** The range of the input: places of points, or times. */

@@ -9,7 +9,7 @@ from paimonlab.notebook.display.axes import Scale
 from paimonlab.notebook.display.colours import BLUE
 from paimonlab.notebook.views.travel.value import Travel
 
-_WIDTH = 640
+_WIDTH = 550
 _HEIGHT = 110
 _LETTER, _GAP = 6.5, 6
 """Pixels of a digit, and between labels."""
