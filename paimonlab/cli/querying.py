@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from paimonlab import cli, sql_engine
+from paimonlab import cli, procedures, sql_engine
 from paimonlab.cli.arguments import in_warehouse, prints_rows
 from paimonlab.cli.commands import command
 from paimonlab.cli.progress import Bar
@@ -52,9 +52,12 @@ def run_sql(catalog: Catalog, *, statement: str, limit: int | None, form: RowFor
     first = text.split(maxsplit=1)[0].upper() if text.strip() else ""
     with Bar("sql") as bar, _without_spark(catalog):
         if first in sql_engine.statements.calls.CALLING:
+            noted: list[object] = []
             with refused(), _without_spark(catalog):
-                rows = sql_engine.statements.calls.run(text, sources, bar.progress)
+                rows = sql_engine.statements.calls.run(text, sources, bar.progress, noted)
             _print(rows, None, form)
+            if form == "table" and (said := procedures.told(noted)):
+                click.echo(said, err=True)
             return
         if first in sql_engine.first_words.WRITING:
             done = sql_engine.changes.run(text, sources, (), options, bar.progress)

@@ -133,7 +133,10 @@ USES = {
 
 STATEMENTS = {
     "USE": "Write the database before each table: db.t",
-    "ANALYZE": "Write catalog.table('db.t').maintenance.analyze() in Python",
+    "ANALYZE": (
+        "Write catalog.table('db.t').maintenance.analyze() in Python, or in a shell "
+        "paimonlab analyze db.t"
+    ),
     "COPY": "Write COPY INTO db.t FROM '/csv' FILE_FORMAT = (TYPE = CSV)",
     "COPY TO": "Write COPY INTO '/csv' FROM db.t FILE_FORMAT = (TYPE = CSV)",
 }

@@ -174,3 +174,18 @@ def test_rows_beyond_those_shown_are_told_of(run: Run, orders: pl.Table, tmp_pat
     assert run("scan", *where, "-n", "3").stderr == ""
     assert run("scan", *where, "-n", "0").stdout.splitlines()[0].split()[0] == "dt"
     assert run("scan", *where, "-n", "2", "--count").stdout == "2\n"
+
+
+def test_an_optimize_says_what_it_did(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    done = run("sql", str(tmp_path), "OPTIMIZE db.orders")
+
+    assert (done.exit_code, done.stdout.split()) == (0, ["result", "------", "true"])
+    assert done.stderr.startswith("db.orders: ")
+    assert run("sql", str(tmp_path), "OPTIMIZE db.orders").exit_code == 0
+
+
+def test_options_of_other_systems_are_answered(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    done = run("sql", str(tmp_path), "ALTER TABLE db.orders SET OPTIONS ('write-only' = 'false')")
+
+    assert done.exit_code == 2
+    assert "SET OPTIONS without Spark is not supported. Write SET TBLPROPERTIES (" in done.stderr

@@ -135,6 +135,8 @@ def _options(action: exp.AlterSet) -> Iterator[SchemaChange]:
     for properties in action.expressions:
         if not isinstance(properties, exp.Properties):
             raise NotTranslatedError(f"SET {properties.sql('spark')}", "SET")
+        if any(one.this is None for one in properties.expressions):  # OPTIONS (…) of BigQuery
+            raise NotTranslatedError("SET OPTIONS", "SET", "Write SET TBLPROPERTIES ('a' = 'b')")
         for key, value in properties_of(properties.expressions):
             yield UpdateComment(value) if key == _COMMENT else SetOption(key, value)
 
