@@ -113,3 +113,16 @@ def test_a_difference_from_what_has_expired_is_refused(orders: pm.Table) -> None
     orders.maintenance.expire_snapshots(retain_max=2, retain_min=2)
     with pytest.raises(pm.errors.SnapshotExpiredError):
         orders.changes("yesterday", mode="diff")
+
+
+def test_a_difference_over_a_replaced_table_is_refused(
+    catalog: pm.Catalog, orders: pm.Table
+) -> None:
+    rows = {"id": [3], "v": ["b"]}
+    again = catalog.write_table("shop.orders", rows, primary_keys="id", mode="replace")
+
+    with pytest.raises(
+        pm.errors.UnsupportedError, match=r"snapshot 1.* had other key columns then"
+    ):
+        again.changes(1, mode="diff").to_arrow()
+    assert again.changes("yesterday", mode="diff").to_arrow()["id"].to_pylist() == [3]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from paimonlab.errors import UnsupportedError
 from paimonlab.interrupts import whole_module
 from paimonlab.read.changed_rows import change_schema, read_changes, read_inserts
 from paimonlab.read.read_plan import ReadPlan
@@ -75,11 +76,28 @@ class Changes:
             skips_level_0=bool(self.schema.primary_keys) and options.skips_level_0,
         )
         if self.range.kind is ChangeKind.DIFF:
+            self._check_keys()
             after = self.range.snapshots[-1]
             return state_changes(self.range.before, after, request, store.schemas, store.manifests)
         return file_changes(
             self.range.snapshots, self.range.kind, request, store.schemas, store.manifests
         )
+
+    def _check_keys(self) -> None:
+        """Refuse to compare a state of before the table got other key columns, by replacing it.
+
+        Raises
+        ------
+        UnsupportedError
+            If one of the two is such a state: its rows have no key among the columns of today.
+        """
+        states = [state for state in (self.range.before, *self.range.snapshots) if state]
+        for state in states:
+            if _key_ids(self.store.schemas.get(state.schema_id)) != _key_ids(self.schema):
+                raise UnsupportedError(
+                    f"a difference from or to snapshot {state.id}",
+                    f"{self.definition.name} had other key columns then: it was replaced",
+                )
 
     def read_plan(self) -> ReadPlan:
         """All that reading a split takes, as one picklable value."""
@@ -118,3 +136,7 @@ class Changes:
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Stream the changes to anything that speaks Arrow."""
         return self.to_batches().__arrow_c_stream__(requested_schema)
+
+
+def _key_ids(schema: TableSchema) -> list[int]:
+    return [field.id for field in schema.fields if field.name in schema.primary_keys]
