@@ -167,5 +167,5 @@ def test_the_picture_fits_into_a_narrow_page_unless_texts_need_more() -> None:
     points = timeline_making.timeline("t", [snapshot(281 + id) for id in range(20)], {}).points
     tagged = [msgspec.structs.replace(point, tags=("a",)) for point in points]
 
-    assert 'width="592"' in picture("t", points)
+    assert 'width="744"' in picture("t", points)
     assert 'width="934"' in picture("t", tagged)

@@ -84,7 +84,7 @@ def _run_grid(value: Compaction) -> Grid:
         Column("read"),
         Column("written"),
         Column("moved", align=_RIGHT, is_optional=True, rank=1),
-        Column("rows dropped", align=_RIGHT, rank=1),
+        Column("rows dropped", align=_RIGHT),
         Column("changelog rows", align=_RIGHT, is_optional=True, rank=1),
     ]
     columns += [Column("took at least", align=_RIGHT, rank=1)] if has_times else []

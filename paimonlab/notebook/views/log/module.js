@@ -12,7 +12,7 @@ const BOTH_WAYS = /^(added|deleted)(Rows|Files|Bytes)$/;
 /** @param {LogContext} context */
 export function render({ data, el, host }) {
   const { table, entries, olderCount, rowsAre } = data.view;
-  const wordsOf = (/** @type {string} */ name) => (name === "totalRows" ? `total ${rowsAre}` : name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
+  const wordsOf = (/** @type {string} */ name) => (name === "totalRows" ? `total ${rowsAre ?? "rows"}` : name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
   const note = olderCount ? `the newest ${count(entries.length)} of ${count(entries.length + olderCount)} commits` : "";
   const { body, say, stop } = frame(el, { title: `${table}: history`, note, headline: entries.length ? headlineOf(entries[0]) : "", css: "td.right { white-space: normal; }" });
   if (!entries.length) {
@@ -36,7 +36,7 @@ export function render({ data, el, host }) {
     const heads = [
       { name: "version", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "operation", text: (/** @type {string} */ name) => name.toLowerCase() },
       ...CHANGES.map(([name, what, write]) => ({ name, right: true, optional: true, text: (/** @type {any} */ _, /** @type {any[]} */ row) => changeOf(row[row.length - 1], what, write) })),
-      ...others.map((name) => ({ name: wordsOf(name).replace("changelog rows", "changelog"), right: true, optional: true, less: 700, text: count })), { name: "tags", optional: true }, { name: "user", less: 960, text: shortId },
+      ...others.map((name) => ({ name: wordsOf(name).replace("changelog rows", "changelog").replace(/ before .*/, ""), right: true, optional: true, less: 700, text: count })), { name: "tags", optional: true }, { name: "user", less: 960, text: shortId },
     ];
     const drawn = grid({ heads, rows, label: "commits", selected: ([version]) => (range ? range[0] <= version && version <= range[1] : version === chosen?.version), onChoose: ([version]) => {
       range = undefined;
@@ -56,7 +56,7 @@ export function render({ data, el, host }) {
       ["version", version], ["time (UTC)", moment(entry.timeMillis)], ["user", entry.user], ["identifier", entry.identifier === null ? "batch" : count(entry.identifier)],
       ["operation", entry.operation.toLowerCase()], ["kind", entry.commitKind === entry.operation ? "" : entry.commitKind.toLowerCase()], ["schema", entry.schemaId],
       ["inserted, updated", entry.writtenRows ? count(entry.writtenRows) : ""], ["deleted", entry.deletedRows ? count(entry.deletedRows) : ""],
-      ...Object.entries(entry.metrics).filter(([name]) => entry.writtenRows === null || !/^(added|deleted)Rows$/.test(name)).map(([name, value]) => /** @type {[string, string]} */ ([wordsOf(name), name.endsWith("Bytes") ? bytes(value) : count(value)])),
+      ...Object.entries(entry.metrics).filter(([name]) => entry.writtenRows == null || !/^(added|deleted)Rows$/.test(name)).map(([name, value]) => /** @type {[string, string]} */ ([wordsOf(name), name.endsWith("Bytes") ? bytes(value) : count(value)])),
       ["tags", entry.tags.join(", ")], ["writer", entry.writerVersion],
       ...Object.entries(entry.properties).map(([name, value]) => /** @type {[string, string]} */ ([`property ${name}`, value])),
     ]), copyButton(`copy VERSION AS OF ${version}`, () => `VERSION AS OF ${version}`, say));
@@ -95,5 +95,5 @@ function changeOf(entry, what, write) {
 
 /** What was added and deleted; rows are not those of files, where a delete is one more. @param {LogEntry} entry @param {string} what @returns {[number | null | undefined, number | null | undefined]} */
 function bothOf({ metrics, writtenRows, deletedRows }, what) {
-  return what === "Rows" && writtenRows !== null ? [writtenRows, deletedRows] : [metrics[`added${what}`], metrics[`deleted${what}`]];
+  return what === "Rows" && writtenRows != null ? [writtenRows, deletedRows] : [metrics[`added${what}`], metrics[`deleted${what}`]];
 }

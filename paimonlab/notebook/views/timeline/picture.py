@@ -33,7 +33,7 @@ Points = Sequence[TimelinePoint]
 _STEP = 46
 _PAGE = 550
 """Pixels of a narrow page, in which letters keep their size."""
-_LETTER = 7
+_LETTER = 8
 _MARGIN = 30
 _HEIGHT = 196
 _LINE = 132
@@ -84,7 +84,7 @@ def _step(points: Points) -> int:
         return _STEP
     texts = [text for point in points for text in (str(point.id), _short(point.row_change or 0))]
     wide_marks = any(point.commit_kind in {"OVERWRITE", "ANALYZE"} for point in points)
-    least = max(_LETTER * max(map(len, texts)), 32 if wide_marks else 24)
+    least = max(_LETTER * max(map(len, texts)) + 4, 32 if wide_marks else 24)
     return min(_STEP, max(least, (_PAGE - 2 * _MARGIN) // max(len(points) - 1, 1)))
 
 

@@ -10,5 +10,5 @@ export function shortId(text) {
 /** A file's name whose unique part is short: the whole is shown by the pointer. @param {string} text */
 export function shortFile(text) {
   const short = text.replace(/([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{8,12}/, "$1…");
-  return short === text ? text : h("span", { title: text }, short);
+  return short === text ? text : h("span", { title: text, style: "white-space: nowrap" }, short);
 }
