@@ -11,7 +11,7 @@ _INSIDE = re.compile(
 """What a table is called inside of Spark, and numbers of errors that have no name."""
 _PLAN = re.compile(r";\n['!+\w].*", re.DOTALL)
 """The tree that Spark writes below what it could not analyze."""
-_SIGNS = ("paimonlab_", "_LEGACY_ERROR_TEMP_")
+_SIGNS = ("paimonlab_", "_LEGACY_ERROR_TEMP_", "ResolvedTable ")
 
 
 def shown_names(text: str) -> str:

@@ -45,6 +45,7 @@ _STATEMENTS = {
     "REFRESH TABLE": "Nothing is to be done: each statement reads the latest snapshot",
 }
 """By the first two words."""
+_COPY = "Write COPY INTO db.t FROM '/csv' FILE_FORMAT = (TYPE = CSV), or INTO '/csv' FROM db.t"
 _COUNTERS = {"AUTO_INCREMENT", "AUTOINCREMENT", "IDENTITY"}
 _FUNCTIONS = {
     **dict.fromkeys(
@@ -102,6 +103,8 @@ def habit_hint(tokens: Sequence[Token], *, reads_files: bool = False) -> str:
 def _said_of_clauses(words: Sequence[str]) -> str:
     """Say what there is instead of clauses that only others have; empty: they are not there."""
     match words[:1]:
+        case ["COPY"] if words[1:2] != ["INTO"]:
+            return _COPY
         case ["INSERT"] if {("ON", "CONFLICT"), ("ON", "DUPLICATE")} & {*pairwise(words)}:
             return UPSERT.removesuffix(".")
         case ["ALTER"] if "EXECUTE" in words:

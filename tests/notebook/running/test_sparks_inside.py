@@ -12,7 +12,9 @@ from pyspark.sql import SparkSession
 
 import paimonlab
 from paimonlab.notebook import commands
-from paimonlab.spark.jvm.inside_names import shown_names
+from paimonlab.spark.jvm.inside_names import as_written, shown_names
+from paimonlab.spec.sql_text.habit_hints import habit_hint
+from paimonlab.spec.sql_text.tokens import tokenize
 from tests.notebook.magics.test_magics import failure, run
 
 INSIDE = re.compile(r"global_temp|paimonlab_\d|_LEGACY_ERROR|spark_catalog\.|py4j|org\.apache")
@@ -75,3 +77,16 @@ def test_errors_name_what_the_user_wrote(
 )
 def test_names_inside_of_spark_are_left_out(text: str, shown: str) -> None:
     assert shown_names(text) == shown
+
+
+def test_plans_of_spark_are_left_out() -> None:
+    plan = "AlterColumns [spec(resolvedfieldname(StructField(v,StringType,true)))], false"
+    said = "Cannot change nullable column to non-nullable: v.; line 1 pos 0"
+
+    assert as_written(f"{said};\n{plan}\n+- ResolvedTable c, db.t, c.db.t, [id#1L]\n") == said
+    assert as_written(f"{said};\n{plan}") == f"{said};\n{plan}"
+
+
+def test_copy_of_other_systems_is_answered_whatever_runs_it() -> None:
+    assert habit_hint(tokenize("COPY db.t FROM 'c.csv'")).startswith("Write COPY INTO db.t FROM")
+    assert not habit_hint(tokenize("COPY INTO db.t FROM '/c' FILE_FORMAT = (TYPE = CSV)"))
