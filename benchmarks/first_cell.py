@@ -1,7 +1,7 @@
 """What the first cell of SQL without Spark takes in a kernel, right after connecting and with a pause.
 
-``python -m benchmarks.first_cell`` starts kernels as JupyterLab does, runs ``%load_ext``, ``%paimon_connect`` and two
-queries, and prints seconds from the question to the answer, and processor seconds of the kernel meanwhile: least and
+``python -m benchmarks.first_cell`` starts kernels as JupyterLab does, runs ``%load_ext``, ``%paimon_connect`` and a query
+twice, and prints seconds from the question to the answer, and processor seconds of the kernel meanwhile: least and
 median. Cells follow each other at once, as "Run all" does, and with a pause. Beside it the least that any answer by
 these libraries can take in a kernel: pyarrow is there, and a cell imports sqlglot's Spark and DuckDB, and opens a
 database. Source files are compiled as installing does; PYTHONDONTWRITEBYTECODE is ignored.
@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 
 from jupyter_client.blocking.client import BlockingKernelClient
@@ -24,7 +25,11 @@ from jupyter_client.manager import KernelManager
 from benchmarks.growth.row import ROOT
 from benchmarks.native_small import build
 
-QUERY = "%%paimon\nSELECT city, count(*) AS n, sum(amount) AS s FROM db.t WHERE id > 5 GROUP BY city ORDER BY city"
+QUERIES = {
+    "rows": "SELECT * FROM db.t LIMIT 10",
+    "condition": "SELECT id, city FROM db.t WHERE id > 5 LIMIT 10",
+    "group": "SELECT city, count(*) AS n, sum(amount) AS s FROM db.t WHERE id > 5 GROUP BY city ORDER BY city",
+}
 _LIBRARIES = """import sqlglot.dialects.spark, duckdb
 duckdb.connect(":memory:").sql("SELECT 1").to_arrow_table()"""
 
@@ -36,29 +41,30 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         build(Path(folder))
-        _first_and_second(folder, 0)  # compiles
+        for query in QUERIES.values():
+            _first_and_second(folder, 0, query)  # compiles
         libraries = [_libraries() for _ in range(options.kernels)]
         walls, cpus = zip(*libraries, strict=True)
         print(f"libraries alone: {_shown(walls)} s, {_shown(cpus)} CPU s")
-        for pause in (0.0, 2.0):
-            found = [_first_and_second(folder, pause) for _ in range(options.kernels)]
-            for name, part in (("first", 0), ("second", 1)):
+        for (name, query), pause in product(QUERIES.items(), (0.0, 0.5, 2.0)):
+            found = [_first_and_second(folder, pause, query) for _ in range(options.kernels)]
+            for place, part in (("first", 0), ("second", 1)):
                 walls, cpus = zip(*(one[part] for one in found), strict=True)
-                print(f"pause {pause:.0f} s, {name}: {_shown(walls)} s, {_shown(cpus)} CPU s")
+                print(f"{name}, pause {pause} s, {place}: {_shown(walls)} s, {_shown(cpus)} CPU s")
 
 
 def _shown(seconds: tuple[float, ...]) -> str:
     return f"{min(seconds):.3f} ({statistics.median(seconds):.3f})"
 
 
-def _first_and_second(folder: str, pause: float) -> list[tuple[float, float]]:
+def _first_and_second(folder: str, pause: float, query: str) -> list[tuple[float, float]]:
     """Ask a new kernel twice; return seconds and processor seconds of both."""
     with _kernel() as (client, process_id):
         _run(client, "%load_ext paimonlab")
         time.sleep(pause)
         _run(client, f"%paimon_connect {folder} --engine native")
         time.sleep(pause)
-        return [_timed(client, process_id, QUERY) for _ in range(2)]
+        return [_timed(client, process_id, f"%%paimon\n{query}") for _ in range(2)]
 
 
 def _libraries() -> tuple[float, float]:

@@ -348,6 +348,8 @@ def test_the_first_write_loads_nothing_that_reads_rows_or_compacts(
 
 EXTENSION = """
 import sys
+from paimonlab.notebook.kernel import loading_ahead
+loading_ahead.load_for_cells = lambda: None
 from IPython.core.interactiveshell import InteractiveShell
 shell = InteractiveShell.instance()
 shell.run_line_magic("load_ext", "paimonlab")
@@ -379,6 +381,28 @@ def test_the_extension_and_its_help_load_little() -> None:
     assert for_help == "['notebook.display', 'notebook.kernel', 'notebook.views']"
 
 
+def test_what_cells_of_all_engines_take_is_loaded_behind_the_extension() -> None:
+    code = """
+import sys
+from IPython.core.interactiveshell import InteractiveShell
+InteractiveShell.instance().run_line_magic("load_ext", "paimonlab")
+from paimonlab.notebook.kernel.loading_ahead import wait
+wait()
+print([name for name in sys.argv[1:] if name in sys.modules])
+"""
+    taken = ["paimonlab.notebook.running.execution", "paimonlab.notebook.magics.cell_running"]
+    unwanted = ["pandas", "polars", "duckdb", "sqlglot", "pyspark", "ipywidgets", "matplotlib"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *taken, *unwanted],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stdout.strip() == str(taken)
+
+
 AHEAD = """
 import gc, sys
 from IPython.core.interactiveshell import InteractiveShell
@@ -396,6 +420,13 @@ assert "paimonlab.sql_engine.changes" not in loaded
 query = "SELECT v, count(*) FROM db.t WHERE id > 3 GROUP BY v"
 shell.display_formatter.format(shell.run_cell_magic("paimon", "", query))
 print(len(full))
+from dataclasses import is_dataclass
+print(*(
+    f"{name}:{found.__name__}"
+    for name, module in list(sys.modules.items()) if name.startswith("paimonlab.")
+    for found in vars(module).values()
+    if isinstance(found, type) and is_dataclass(found) and found.__module__ == name
+))
 print(sorted({name.partition(".")[0] for name in set(sys.modules) - loaded}))
 """
 
@@ -409,4 +440,6 @@ def test_the_first_query_of_a_notebook_imports_nothing_itself(warehouse: str) ->
         check=True,
     )
 
-    assert done.stdout.splitlines()[-2:] == ["0", "[]"], "looks through all objects, imports"
+    full, dataclasses, imported = done.stdout.splitlines()[-3:]
+    assert (full, imported) == ("0", "[]"), "looks through all objects, imports"
+    assert len(dataclasses.split()) <= 24, f"make structs of those not public: {dataclasses}"

@@ -58,6 +58,9 @@ accessor.register()
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
     """Register the magics; run by ``%load_ext paimonlab``."""
+    from paimonlab.notebook.kernel.loading_ahead import load_for_cells  # noqa: PLC0415
+
+    load_for_cells()
     from paimonlab.notebook import magics  # noqa: PLC0415 - IPython is optional
     from paimonlab.notebook.completion import completion  # noqa: PLC0415
     from paimonlab.notebook.kernel import (  # noqa: PLC0415

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
+
+from msgspec import Struct
 
 from paimonlab.spec.types.data_types import ArrayType, AtomicType
 from paimonlab.sql_engine import decimals, interval_sums, kinds, statistics
@@ -58,8 +59,7 @@ HERE = statistics.HERE
 """Where ``FILTER`` and ``OVER`` of a call go; no text of a statement contains it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Aggregate:
+class Aggregate(Struct, frozen=True):
     """An aggregate whose rows are not chosen yet.
 
     ``pattern`` has `HERE` wherever ``FILTER`` and ``OVER`` of each of its calls go.

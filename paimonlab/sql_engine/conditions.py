@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
+from msgspec.structs import replace
 from sqlglot import exp
 
 from paimonlab.sql_engine import arithmetic, functions, kinds

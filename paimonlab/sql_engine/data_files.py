@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pyarrow as pa
+from msgspec import Struct
 from msgspec.structs import replace
 
 from paimonlab.datafile.layout import MOVED_PREFIX
@@ -55,17 +56,16 @@ class MaskedFiles:
         return int.from_bytes(self.bits).bit_count()
 
 
-@dataclass(slots=True)
-class Division:
+class Division(Struct):
     """Who reads what of a scan."""
 
-    plain: list[str] = field(default_factory=list)
+    plain: list[str] = []
     """Files that DuckDB reads as they are."""
-    masked: list[MaskedFiles] = field(default_factory=list)
+    masked: list[MaskedFiles] = []
     """Files that DuckDB reads by masks."""
     rest: list[DataSplit] | None = None
     """Splits that are read here; None: the whole scan is."""
-    kept: list[pa.Table] = field(default_factory=list)
+    kept: list[pa.Table] = []
     """Merged rows that are in memory."""
     plain_row_count: int = 0
     """Rows of the files that are read as they are."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlglot import exp
 
 from paimonlab.errors import ColumnNotFoundError
@@ -86,8 +87,7 @@ _OF_INTERVALS: dict[type[exp.Expression], Callable[[Value, Value], Value]] = {
 _SPAN_HINT = "Write INTERVAL '3 04' DAY TO HOUR instead of INTERVAL 3 DAYS 4 HOURS"
 
 
-@dataclass(slots=True)
-class Translator:
+class Translator(Struct):
     """Translates the expressions of one query.
 
     Parameters

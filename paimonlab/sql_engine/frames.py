@@ -7,10 +7,10 @@ Source: apache/spark@v4.3.0 ``TypeCoercion.WindowFrameCoercion``, ``SpecifiedWin
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from msgspec import Struct
 from sqlglot import exp
 
 from paimonlab.sql_engine import kinds, zones
@@ -27,8 +27,7 @@ _MOST_DIGITS = 37
 """Of decimals that DuckDB adds without fail to what has no more of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Bound:
+class _Bound(Struct, frozen=True):
     """An end of a frame."""
 
     text: str

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from sqlglot import exp
 
 from paimonlab.errors import SchemaError, UnsupportedError
@@ -39,8 +39,7 @@ _SIDES = {
 }
 
 
-@dataclass(slots=True)
-class From:
+class From(Struct):
     """Translates the ``FROM`` of one query into a scope."""
 
     queries: Querying

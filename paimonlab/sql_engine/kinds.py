@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from paimonlab.spec.types.data_types import (
     MAX_LENGTH,
@@ -18,16 +19,14 @@ from paimonlab.spec.types.data_types import (
 from paimonlab.spec.types.text import format_type
 
 
-@dataclass(frozen=True, slots=True)
-class VoidType:
+class VoidType(Struct, frozen=True):
     """The type of NULL."""
 
 
 FIELDS = ("DAY", "HOUR", "MINUTE", "SECOND")
 
 
-@dataclass(frozen=True, slots=True)
-class IntervalType:
+class IntervalType(Struct, frozen=True):
     """The type of lengths of days and times, which tables do not have."""
 
     first: str

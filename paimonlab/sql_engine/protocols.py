@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
+from msgspec import Struct
 from sqlglot import exp
 
 from paimonlab.sql_engine.aggregates import Aggregate
@@ -14,8 +14,7 @@ from paimonlab.sql_engine.scope import Relation, Scope
 from paimonlab.sql_engine.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Translated:
+class Translated(Struct, frozen=True):
     """A query in DuckDB's SQL."""
 
     text: str

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlglot import exp
 
 from paimonlab.errors import ColumnNotFoundError, SchemaError
@@ -43,8 +44,7 @@ _SELECT = (
 )
 
 
-@dataclass(slots=True)
-class QueryTranslator:
+class QueryTranslator(Struct):
     """Translates queries of one statement.
 
     Parameters

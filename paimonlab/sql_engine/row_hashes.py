@@ -10,7 +10,6 @@ Source: apache/spark@v4.3.0 ``org.apache.spark.sql.catalyst.expressions.HashExpr
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import duckdb
@@ -18,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 from duckdb.func import ARROW, SPECIAL
+from msgspec import Struct
 
 from paimonlab.arrow_values import OFFSET_TYPES, arrow_array, numpy_values, one_array
 from paimonlab.spec.binary_row import murmur
@@ -30,8 +30,7 @@ _LONG_DIGITS = 18
 _PADDING = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Pieces:
+class Pieces(Struct, frozen=True):
     """Bytes of several rows."""
 
     data: npt.NDArray[np.uint8]
@@ -51,8 +50,7 @@ class Pieces:
         return every[places]
 
 
-@dataclass(frozen=True, slots=True)
-class RowHash:
+class RowHash(Struct, frozen=True):
     """A hash function. Each part takes seeds and values, which it may change; it returns hashes."""
 
     dtype: type[np.uint32 | np.uint64]

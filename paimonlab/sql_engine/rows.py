@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import duckdb
 import pyarrow as pa
+from msgspec import Struct
 
 from paimonlab.arrow_values import decoded
 from paimonlab.errors import SchemaError
@@ -58,8 +59,7 @@ class Part:
     """Whether the rows of the stream were merged before and are in memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stream:
+class Stream(Struct, frozen=True):
     """Rows as DuckDB asks for them: from the start each time."""
 
     schema: pa.Schema
@@ -130,8 +130,7 @@ def _streamed(
     return Part(text, name, Stream(numbered, renamed), label=label)
 
 
-@dataclass(frozen=True, slots=True)
-class TableRows:
+class TableRows(Struct, frozen=True):
     """Rows of a table of the catalog."""
 
     scan: Scan
@@ -210,8 +209,7 @@ def _narrowest(fields: Sequence[tuple[str, DataType]]) -> list[int]:
     return [min(usable or range(len(fields)), key=width)]
 
 
-@dataclass(frozen=True, slots=True)
-class FormatTableRows:
+class FormatTableRows(Struct, frozen=True):
     """Rows of a format table, which our reader reads: DuckDB reads other values of some lines."""
 
     table: FormatTable
@@ -231,8 +229,7 @@ class FormatTableRows:
         return [_streamed(name, fields, schema, make, counts=not used, label=called)]
 
 
-@dataclass(frozen=True, slots=True)
-class SystemTableRows:
+class SystemTableRows(Struct, frozen=True):
     """Rows of a system table."""
 
     table: SystemTable
@@ -255,13 +252,12 @@ class SystemTableRows:
         ]
 
 
-@dataclass(frozen=True, slots=True)
-class FrameRows:
+class FrameRows(Struct, frozen=True):
     """Rows of a data frame."""
 
     rows: pa.Table
     name: str
-    fields: Sequence[tuple[str, DataType]] = field(default=())
+    fields: Sequence[tuple[str, DataType]] = ()
 
     @classmethod
     def of(cls, frame: Any, name: str) -> FrameRows:
@@ -312,8 +308,7 @@ _READERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FileRows:
+class FileRows(Struct, frozen=True):
     """Rows of a file that the statement names."""
 
     path: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from msgspec import Struct, field
 
 from paimonlab.errors import ColumnNotFoundError, SchemaError
 from paimonlab.sql_engine.kinds import Kind
@@ -35,8 +36,7 @@ class Reading(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class SqlColumn:
+class SqlColumn(Struct, frozen=True):
     """A column of a relation."""
 
     name: str
@@ -48,8 +48,7 @@ class SqlColumn:
     """The type, for messages about those that have no kind."""
 
 
-@dataclass(slots=True)
-class Relation:
+class Relation(Struct):
     """What ``FROM`` has: a table, a query."""
 
     names: tuple[str, ...]
@@ -70,8 +69,7 @@ class Relation:
         return bool(path) and mine[-len(path) :] == [part.lower() for part in path]
 
 
-@dataclass(slots=True)
-class Scope:
+class Scope(Struct):
     """The relations of one query."""
 
     relations: list[Relation] = field(default_factory=list)

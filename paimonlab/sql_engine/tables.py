@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
 from sqlglot import exp
 
 from paimonlab.catalog import Catalog
@@ -94,17 +95,16 @@ def _no_frames(_name: str) -> None:
     return None
 
 
-@dataclass(slots=True)
-class Reading:
+class Reading(Struct):
     """One mention of a table: which columns and rows of it are read."""
 
     number: int
     alias: str
     rows: Rows
     indexes: Mapping[str, int]
-    conditions: list[Any] = field(default_factory=list)
+    conditions: list[Any] = []
     """Predicates of `Table.scan`, all of which hold for the rows that are wanted."""
-    _used: set[int] = field(default_factory=set)
+    _used: set[int] = set()
 
     @property
     def placeholder(self) -> str:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from msgspec import Struct
 from sqlglot import exp
 
 from paimonlab.spec.types.data_types import DataField, DataType, RowType
@@ -36,8 +36,7 @@ _MOST_SPANS = 1_000
 _TIMES = (kinds.TIMESTAMP, kinds.TIMESTAMP_NTZ)
 
 
-@dataclass(frozen=True, slots=True)
-class Added:
+class Added(Struct, frozen=True):
     """What a query with ``window()`` has besides what it says."""
 
     join: str
@@ -47,8 +46,7 @@ class Added:
     relation: Relation
 
 
-@dataclass(frozen=True, slots=True)
-class _Spans:
+class _Spans(Struct, frozen=True):
     """Arguments of a call, times in microseconds."""
 
     time: Value

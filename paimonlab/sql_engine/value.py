@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from paimonlab.sql_engine import kinds, zones
 from paimonlab.sql_engine.kinds import Kind, VoidType, duck_type, spark_type
@@ -21,8 +23,7 @@ EXACT_DIGITS = 15
 """Decimals of so many digits become the nearest double."""
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(Struct, frozen=True):
     """An expression in DuckDB's SQL."""
 
     text: str

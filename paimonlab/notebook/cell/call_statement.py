@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from paimonlab.notebook.cell.parameters import Bound, Values, bind
 from paimonlab.notebook.cell.query_error import QueryError
@@ -15,8 +16,7 @@ from paimonlab.spec.sql_text.call_syntax import Call, CallSyntaxError, GivenArgu
 _FORM = "CALL sys.compact(table => 'db.t'): literals and :parameters only; see %paimon_help call"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallStatement(Call):
+class CallStatement(Call, frozen=True, kw_only=True):
     """A call of a procedure; parameters have their values."""
 
     statement: Statement

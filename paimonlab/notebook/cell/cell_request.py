@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from paimonlab.notebook.cell.limits import DEFAULT_LIMIT, PLOTTED_LIMIT
 from paimonlab.notebook.cell.magic_line import SqlLine
@@ -25,8 +26,7 @@ class Task(Enum):
     RUN = "run"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlotRequest:
+class PlotRequest(Struct, frozen=True, kw_only=True):
     """A plot of the last query."""
 
     words: tuple[str, ...]
@@ -36,8 +36,7 @@ class PlotRequest:
     shows_code: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreamRequest:
+class StreamRequest(Struct, frozen=True, kw_only=True):
     """How the statement of a cell becomes a stream."""
 
     mode: OutputMode | None
@@ -48,8 +47,7 @@ class StreamRequest:
     """Whether it ends when it has read what is there."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CellRequest:
+class CellRequest(Struct, frozen=True, kw_only=True):
     """What a cell asks for."""
 
     text: str

@@ -6,8 +6,9 @@ A step is about the result or the DataFrame that the last step made, unless it h
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from paimonlab.notebook.cell.cell_request import CellRequest, PlotRequest
 from paimonlab.notebook.cell.parameters import Values
@@ -17,24 +18,21 @@ LAST_RESULT = "_paimon"
 """Variable that has the last result."""
 
 
-@dataclass(frozen=True, slots=True)
-class BoundStatement:
+class BoundStatement(Struct, frozen=True):
     """A statement and the values of its parameters."""
 
     statement: Statement
     values: Values
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """Refuse what the connection cannot do."""
 
     profiles: bool
     views: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """Run a statement and keep its rows."""
 
     bound: BoundStatement
@@ -42,67 +40,57 @@ class Run:
     """However many rows there are."""
 
 
-@dataclass(frozen=True, slots=True)
-class MakeFrame:
+class MakeFrame(Struct, frozen=True):
     """Make a DataFrame of a query without running it."""
 
     bound: BoundStatement
 
 
-@dataclass(frozen=True, slots=True)
-class Stream:
+class Stream(Struct, frozen=True):
     """Write the rows of a query to a file as they come; none is kept."""
 
     bound: BoundStatement
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class TellWritten:
+class TellWritten(Struct, frozen=True):
     """Say what was written."""
 
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class Export:
+class Export(Struct, frozen=True):
     """Write the rows of the result to a file."""
 
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class MakeView:
+class MakeView(Struct, frozen=True):
     """Make a temporary view of the query."""
 
     name: str
     statement: Statement
 
 
-@dataclass(frozen=True, slots=True)
-class Gather:
+class Gather(Struct, frozen=True):
     """Collect the results of all statements."""
 
 
-@dataclass(frozen=True, slots=True)
-class Keep:
+class Keep(Struct, frozen=True):
     """Put what the cell returns into a variable."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Show:
+class Show(Struct, frozen=True):
     """Show what was made last."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hide:
+class Hide(Struct, frozen=True):
     """Let the cell return nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class MakePlot:
+class MakePlot(Struct, frozen=True):
     """Draw columns of the result."""
 
     plot: PlotRequest
@@ -111,8 +99,7 @@ class MakePlot:
     """Variable that the code of the plot begins with."""
 
 
-@dataclass(frozen=True, slots=True)
-class MakeProfile:
+class MakeProfile(Struct, frozen=True):
     """Show what is in each column of all rows of a query."""
 
     bound: BoundStatement

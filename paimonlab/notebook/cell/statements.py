@@ -6,6 +6,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.sql_text.system_names import dollar_names, quoted_name
 from paimonlab.spec.sql_text.tokens import Token, TokenKind, line_and_column, tokenize
@@ -109,8 +111,7 @@ def _begins_script(tokens: Sequence[Token]) -> bool:
     return words[:1] == ["BEGIN"] and words[1:] not in ([], ["TRANSACTION"], ["WORK"], [";"])
 
 
-@dataclass(frozen=True, slots=True)
-class SentText:
+class SentText(Struct, frozen=True):
     """What Spark gets for a statement, and where each of its characters is from."""
 
     text: str

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from paimonlab.notebook.cell.query_error import QueryError
 from paimonlab.notebook.cell.statements import Statement
@@ -13,8 +14,7 @@ OutputMode = Literal["append", "update", "complete"]
 StreamState = Literal["running", "ended", "failed"]
 
 
-@dataclass(frozen=True, slots=True)
-class StreamStatement:
+class StreamStatement(Struct, frozen=True):
     """A query, and where its rows go."""
 
     query: Statement

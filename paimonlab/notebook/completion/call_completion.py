@@ -6,11 +6,11 @@ Pure, as `sql_completion` is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from msgspec import Struct
 
 from paimonlab import procedures
 from paimonlab.notebook.completion.candidates import Candidate, starting
@@ -35,8 +35,7 @@ _NEW_NAMES = frozenset({("create_tag", "tag"), ("create_tag_from_timestamp", "ta
 """Arguments that name what does not exist yet."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallNames:
+class CallNames(Struct, frozen=True, kw_only=True):
     """What calls can name in a catalog."""
 
     catalog: str = ""
@@ -92,8 +91,7 @@ def call_candidates(
     return word, starting(word, _values(cursor, names))
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """Where the cursor is."""
 
     procedure: Procedure

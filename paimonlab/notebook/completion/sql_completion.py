@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+from msgspec import Struct
 
 from paimonlab.notebook.cell.statements import split
 from paimonlab.notebook.completion.call_completion import CallNames, begins_call, call_candidates
@@ -48,8 +48,7 @@ _NAMES = (TokenKind.WORD, TokenKind.QUOTED)
 _VALUE_COLUMNS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
+class Names(Struct, frozen=True):
     """What is known about a catalog."""
 
     tables: Callable[[], Sequence[str]]

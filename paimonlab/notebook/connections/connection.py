@@ -18,7 +18,7 @@ from paimonlab.notebook.connections.warehouse_connection import (
     Connection,
     NotConnectedError,
 )
-from paimonlab.notebook.kernel.loading_ahead import load_ahead
+from paimonlab.notebook.kernel.loading_ahead import load_for_queries
 from paimonlab.secrets import without_credentials
 from paimonlab.spark.sessions import remote as servers
 
@@ -246,7 +246,7 @@ def connect(
     connection = Connection(session, opened, name, address, known_as, is_auto=is_auto)
     make_current(connection)
     if chosen != "spark":
-        load_ahead()
+        load_for_queries()
     return connection
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from msgspec import Struct
 
 from paimonlab.spec.visible_text import visible
 
@@ -18,8 +18,7 @@ BYTES_SHOWN = 512
 """Bytes of a binary value that are written."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """The content of one cell of a table."""
 
     text: str

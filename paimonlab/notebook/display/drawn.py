@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 import pyarrow as pa
+from msgspec.structs import replace
 
 from paimonlab.notebook import kernel
 from paimonlab.notebook.display import html, page, plain

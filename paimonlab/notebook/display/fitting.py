@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from paimonlab.notebook.display.characters import text_width
 from paimonlab.notebook.display.grid import Align, Column
@@ -60,8 +61,7 @@ _HYPHEN = re.compile(r"(?<=[^\W\d])-(?=[^\W\d])")
 _UNIT = re.compile(r"(?<=\d) (?=[^\W\d]|%)")
 
 
-@dataclass(frozen=True, slots=True)
-class Fitted:
+class Fitted(Struct, frozen=True):
     """Where the columns of a table are left out and where their lines end."""
 
     shown: tuple[int, ...]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from enum import Enum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from paimonlab.notebook.display.cells import Cell
 from paimonlab.spec.visible_text import visible
@@ -20,8 +22,7 @@ class Align(Enum):
     RIGHT = "right"
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """The head of a column."""
 
     name: str
@@ -45,8 +46,7 @@ class Column:
     equal ones the rightmost; 0 never goes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
+class Grid(Struct, frozen=True):
     """A table of texts, with lines above and a line below."""
 
     columns: tuple[Column, ...]

@@ -8,14 +8,12 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-_FOR_QUERIES = (
-    "sqlglot.dialects.spark",
-    "duckdb",
+_FOR_CELLS = (
     "paimonlab.notebook.running.execution",
-    "paimonlab.notebook.running.native_sql",
     "paimonlab.notebook.results.result",
     "paimonlab.notebook.magics.cell_running",
     "paimonlab.formats.avro.few_records",
@@ -23,28 +21,72 @@ _FOR_QUERIES = (
     "paimonlab.table.reading.query",
     "paimonlab.table.reading.expressions",
 )
+"""Of all engines: neither sqlglot nor DuckDB."""
+_FOR_QUERIES = ("sqlglot.dialects.spark", "duckdb", "paimonlab.notebook.running.native_sql")
 _FOR_CHANGES = ("paimonlab.sql_engine.changes",)
 """Loaded later: beside a query that comes at once they would only take its time."""
 _PAUSE_SECONDS = 1.0
 _POLL_SECONDS = 0.05
+_PATIENCE_SECONDS = 0.3
+"""How long the next module waits for a statement that runs."""
 _lock = threading.Lock()
 _is_forking = threading.Event()
+_is_idle = threading.Event()
+_is_idle.set()
+_waiting: deque[Callable[[], None]] = deque()
+_begun: set[Callable[[], None]] = set()
 _thread: threading.Thread | None = None
 
 
-def load_ahead() -> None:
-    """Load what SQL without Spark takes, in a thread: once in a process, and only in IPython.
+def load_for_cells() -> None:
+    """Load what SQL takes on any engine, in a thread: once in a process, and only in IPython.
 
     Who needs a module meanwhile waits for it as for any other import. What is not installed is
     left to the statement that needs it.
     """
+    _begin(_load_for_cells)
+
+
+def load_for_queries() -> None:
+    """Load what SQL without Spark takes besides, in the same way."""
+    _begin(_load_for_cells)
+    _begin(_load_for_queries)
+
+
+@contextmanager
+def statement_runs() -> Iterator[None]:
+    """Let the thread begin no other module for a moment: the statement needs the processor."""
+    _is_idle.clear()
+    try:
+        yield
+    finally:
+        _is_idle.set()
+
+
+def _begin(work: Callable[[], None]) -> None:
+    """Let the thread do it when it has done what it was given before."""
     global _thread  # noqa: PLW0603 - of the process
     if "IPython" not in sys.modules:
         return
     with _lock:
+        if work in _begun:
+            return
+        _begun.add(work)
+        _waiting.append(work)
         if _thread is None:
-            _thread = threading.Thread(target=_load, name="paimonlab-loading-ahead")
+            _thread = threading.Thread(target=_work, name="paimonlab-loading-ahead")
             _thread.start()
+
+
+def _work() -> None:
+    global _thread  # noqa: PLW0603 - of the process
+    while True:
+        with _lock:
+            if not _waiting:
+                _thread = None
+                return
+            work = _waiting.popleft()
+        work()
 
 
 def wait() -> None:
@@ -52,15 +94,21 @@ def wait() -> None:
     thread = _thread
     if thread is not None and thread is not threading.current_thread():
         _is_forking.set()
+        _is_idle.set()
         thread.join()
 
 
-def _load() -> None:
+def _load_for_cells() -> None:
+    with _without_collections():
+        _imported(_FOR_CELLS)
+        if "ipykernel" in sys.modules:
+            # Of views, and of the first database that DuckDB opens.
+            _imported(("ipywidgets",))
+
+
+def _load_for_queries() -> None:
     with _without_collections():
         is_loaded = _imported(_FOR_QUERIES)
-        if is_loaded and importlib.import_module("duckdb").__jupyter__:
-            # The first database that a kernel opens imports it.
-            _imported(("ipywidgets",))
     if is_loaded and _is_quiet():
         with _without_collections():
             _imported(_FOR_CHANGES)
@@ -92,6 +140,7 @@ def _without_collections() -> Iterator[None]:
 def _imported(names: tuple[str, ...]) -> bool:
     try:
         for name in names:
+            _is_idle.wait(_PATIENCE_SECONDS)
             importlib.import_module(name)
     except ImportError:
         return False

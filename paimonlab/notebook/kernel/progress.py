@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from paimonlab.notebook.kernel import front_ends
 from paimonlab.notebook.kernel.determinism import is_deterministic, is_on
@@ -20,8 +21,7 @@ DELAY_SECONDS = 0.5
 """Faster statements show nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
+class Stage(Struct, frozen=True):
     """A stage of a Spark job."""
 
     id: int
@@ -31,16 +31,14 @@ class Stage:
     """Whether a task of it runs now."""
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """A Spark job of a statement."""
 
     is_running: bool
     stages: tuple[Stage, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class StatementProgress:
+class StatementProgress(Struct, frozen=True):
     """How much of a statement is done, as far as is known."""
 
     done_count: int

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import singledispatchmethod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from IPython.core.error import StdinNotImplementedError
 from IPython.display import display
+from msgspec.structs import replace
 
 from paimonlab.catalog.settings import Engine, engine_of
 from paimonlab.notebook import cell, commands, running
@@ -42,6 +42,7 @@ from paimonlab.notebook.cell.wrong_use import wrong_use
 from paimonlab.notebook.display.numbers import many
 from paimonlab.notebook.display.view import View
 from paimonlab.notebook.kernel.determinism import is_deterministic
+from paimonlab.notebook.kernel.loading_ahead import statement_runs
 from paimonlab.notebook.results.cell_results import Results
 from paimonlab.notebook.results.result import Result
 from paimonlab.notebook.results.row_files import Written
@@ -73,6 +74,11 @@ def answer(request: CellRequest, variables: dict[str, Any]) -> Outcome:
     QueryError
         If a statement fails; those before it have been run, those after it have not.
     """
+    with statement_runs():
+        return _answer(request, variables)
+
+
+def _answer(request: CellRequest, variables: dict[str, Any]) -> Outcome:
     if request.task is Task.HELP:
         return commands.show_help("sql")
     in_order = None if request.params is None else values_of(request.params, variables)

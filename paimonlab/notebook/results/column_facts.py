@@ -5,13 +5,13 @@ Computed by Arrow over whole columns; nothing is looked at twice in Python.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from paimonlab.arrow_values import numpy_values
 
@@ -20,8 +20,7 @@ TOP = 5
 """How many of the most frequent texts are listed."""
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnFacts:
+class ColumnFacts(Struct, frozen=True):
     """A summary of a column."""
 
     null_count: int

@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from msgspec import Struct
+from msgspec.structs import replace
 
 from paimonlab.errors import UnsupportedError, habits
 from paimonlab.interrupts import interrupts_held_back
@@ -46,8 +47,7 @@ class PartialResultWarning(UserWarning):
     """Rows are taken from a result that does not have all rows of its query."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stats:
+class Stats(Struct, frozen=True):
     """What a statement cost."""
 
     row_count: int

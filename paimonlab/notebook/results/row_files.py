@@ -9,10 +9,10 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
+from msgspec import Struct
 from pyarrow import csv
 
 from paimonlab.errors import UnsupportedError, close_matches
@@ -30,8 +30,7 @@ from paimonlab.notebook.results.row_json import check_json, json_lines
 Write = Callable[[pa.RecordBatch], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """What was written."""
 
     path: Path

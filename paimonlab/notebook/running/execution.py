@@ -6,9 +6,11 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from paimonlab.catalog.settings import Engine, engine_of
 from paimonlab.errors import PaimonError, UnsupportedError
@@ -43,8 +45,7 @@ T = TypeVar("T")
 _AS_NOW = "on a Spark Connect server it would read the tables as they are now"
 
 
-@dataclass(frozen=True, slots=True)
-class Manner:
+class Manner(Struct, frozen=True):
     """How statements are run."""
 
     limit: int = DEFAULT_LIMIT

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.notebook.cell.parameters import Bound
@@ -20,8 +21,7 @@ _PLACE = re.compile(r"(.*?)[,:] at position (\d+)\n", re.DOTALL)
 _WORD = re.compile(r"\w+|.", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(Struct, frozen=True):
     """The value of a parameter."""
 
     value: Any
@@ -49,8 +49,7 @@ class Given:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """What follows WHERE."""
 
     statement: Statement

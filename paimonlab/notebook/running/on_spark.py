@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
+
+from msgspec import Struct
 
 from paimonlab import spark as spark_layer
 from paimonlab.notebook import cell, results, running
@@ -31,8 +32,7 @@ def looks_up_again(session: SparkSession) -> bool:
     return sessions.remote.is_remote(session)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What a statement gave."""
 
     frame: DataFrame
@@ -44,8 +44,7 @@ class Answer:
     """What a call of a procedure did; "" otherwise."""
 
 
-@dataclass(frozen=True, slots=True)
-class OnSpark:
+class OnSpark(Struct, frozen=True):
     """One statement to be sent to Spark."""
 
     spark: SparkSession

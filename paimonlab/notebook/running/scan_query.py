@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from paimonlab.notebook.cell.parameters import Bound
 from paimonlab.notebook.cell.query_error import QueryError
@@ -18,8 +19,7 @@ _NAMES = (TokenKind.WORD, TokenKind.QUOTED)
 WITHOUT_SPARK = "connect with --engine spark"
 
 
-@dataclass(frozen=True, slots=True)
-class ScanQuery:
+class ScanQuery(Struct, frozen=True):
     """A query that a scan answers."""
 
     columns: tuple[str, ...] | None

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NoReturn
+
+from msgspec import Struct
 
 from paimonlab.errors import PaimonError
 from paimonlab.spec.sql_text.strings import string_value
@@ -25,16 +26,14 @@ _TIMES = frozenset({"DATE", "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ"})
 """What stands before the text of a time, which procedures take as that text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Placeholder:
+class Placeholder(Struct, frozen=True):
     """A parameter in the place of a value."""
 
     name: str | None
     """That of ``:name``; None: it is a ``?``."""
 
 
-@dataclass(frozen=True, slots=True)
-class GivenArgument:
+class GivenArgument(Struct, frozen=True):
     """One argument of a call."""
 
     name: str | None
@@ -45,8 +44,7 @@ class GivenArgument:
     """All of it, name and value."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(Struct, frozen=True, kw_only=True):
     """A call of a procedure."""
 
     name: tuple[str, ...]

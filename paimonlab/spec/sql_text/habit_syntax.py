@@ -7,7 +7,8 @@ Iceberg 1.10 ``IcebergSqlExtensions.g4``; ``EXPIRE SNAPSHOTS`` is what users of 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from paimonlab.spec.sql_text.reader import TokenReader
 from paimonlab.spec.sql_text.tokens import Token
@@ -16,8 +17,7 @@ _WEEK_HOURS = 168
 """What Delta's VACUUM keeps."""
 
 
-@dataclass(frozen=True, slots=True)
-class Habit:
+class Habit(Struct, frozen=True):
     """What a statement of another table format says."""
 
     statement: str

@@ -7,8 +7,9 @@ AS"), which made them for the same purpose.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.sql_text.reader import StatementSyntaxError, TokenReader
@@ -19,8 +20,7 @@ _OF_SPARK = frozenset({"USING", "TBLPROPERTIES", "LOCATION", "CLUSTERED", "LIKE"
 
 
 @hides_secrets
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CreateTableAs:
+class CreateTableAs(Struct, frozen=True, kw_only=True):
     """Read the changes of one table of a source, or of those that match, into a table."""
 
     target: tuple[str, ...]
@@ -38,8 +38,7 @@ class CreateTableAs:
 
 
 @hides_secrets
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CreateDatabaseAs:
+class CreateDatabaseAs(Struct, frozen=True, kw_only=True):
     """Read the changes of many tables of a source into a database."""
 
     target: tuple[str, ...]

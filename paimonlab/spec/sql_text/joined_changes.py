@@ -8,7 +8,8 @@ Spark's grammar has none of them (apache/spark@v4.3.0 ``SqlBaseParser.g4``).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.spec.sql_text.call_text import quoted
@@ -21,8 +22,7 @@ _JOINS = ("JOIN", "INNER", "CROSS", "LEFT", "RIGHT", "FULL", "NATURAL", ",")
 _SEVERAL = frozenset({",", "JOIN", "LATERAL"})
 
 
-@dataclass(frozen=True, slots=True)
-class JoinedChange:
+class JoinedChange(Struct, frozen=True):
     """An UPDATE or DELETE that names other rows, or how many rows at most."""
 
     verb: str

@@ -6,14 +6,14 @@ Source: apache/paimon@5dacde5 ``PaimonTableValuedFunctions``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from paimonlab.errors import UnsupportedError
 
 
-@dataclass(frozen=True, slots=True)
-class IncrementalFunction:
+class IncrementalFunction(Struct, frozen=True):
     """A function of a table and what chooses commits."""
 
     name: str

@@ -11,12 +11,12 @@ SIMPLE_COMMENT, BRACKETED_COMMENT, BEGIN_DOLLAR_QUOTED_STRING).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Span:
+
+class Span(Struct, frozen=True):
     """A piece of a text: offset of its first character, and that after its last one."""
 
     start: int
@@ -35,8 +35,7 @@ class TokenKind(Enum):
     """One other character, ``::``, or an edge of a hint: ``/*+``, ``*/``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Struct, frozen=True):
     """A piece of SQL text that is neither space nor comment."""
 
     kind: TokenKind

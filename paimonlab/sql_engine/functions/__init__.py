@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from paimonlab.sql_engine import kinds, words
 from paimonlab.sql_engine.aggregates import AGGREGATES, WINDOWS

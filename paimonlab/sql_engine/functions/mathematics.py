@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from paimonlab.sql_engine import arithmetic, decimals, kinds
 from paimonlab.sql_engine.failures import quotient

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from paimonlab.sql_engine import kinds
 from paimonlab.sql_engine.failures import NOT_PROVEN, fails
@@ -28,8 +29,7 @@ _WHOLE, _FRACTION = 0xE000, 0xE800
 """Characters that stand for digits of a picture begin here."""
 
 
-@dataclass(frozen=True, slots=True)
-class NumberFormat:
+class NumberFormat(Struct, frozen=True):
     """A format of numbers."""
 
     sign: str

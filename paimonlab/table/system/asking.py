@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
+from msgspec import Struct
 
 from paimonlab.secrets import hides_secrets
 from paimonlab.table.reading.conditions import Where
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 
 @hides_secrets
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScanArguments:
+class ScanArguments(Struct, frozen=True, kw_only=True):
     """The arguments of `SystemTable.scan`, columns resolved."""
 
     columns: tuple[str, ...]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from paimonlab.arrow_values import arrow_array
 from paimonlab.notebook.display.cells import BYTES_SHOWN, NULL, Cell, cells
@@ -120,8 +120,7 @@ def result_rows(table: pa.Table, grid: Grid, *, has_more_rows: bool, footer: str
     )
 
 
-@dataclass(frozen=True, slots=True)
-class CellTexts:
+class CellTexts(Struct, frozen=True):
     """Rows as the interactive table has them."""
 
     rows: tuple[tuple[str | None, ...], ...]

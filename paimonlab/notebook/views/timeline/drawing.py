@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from paimonlab.analysis.snapshots.timeline import Timeline, TimelineBranch, TimelinePoint
 from paimonlab.notebook.display.drawn import Drawn
