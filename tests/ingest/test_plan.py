@@ -111,6 +111,18 @@ def test_shards_become_the_wider_type_and_say_where_it_comes_from() -> None:
     ]
 
 
+def test_shards_of_rows_become_the_row_with_the_fields_of_both() -> None:
+    narrow = source("id BIGINT NOT NULL, who ROW<name STRING, age INT NOT NULL> KEY(id)")
+    wide = source("id BIGINT NOT NULL, who ROW<age BIGINT, town STRING> KEY(id)")
+
+    plan = _plan({"a.people": narrow, "b.people": wide})
+
+    assert [column.type for column in plan.tables[0].columns] == [
+        "BIGINT NOT NULL",
+        "ROW<name STRING, age BIGINT, town STRING>",
+    ]
+
+
 def test_columns_keep_rows_of_shards_apart() -> None:
     keyless = source("no BIGINT")
     sources = {"a.orders": ORDERS, "b.orders": ORDERS, "a.log": keyless}
