@@ -6,8 +6,9 @@ that do it, as they keep other things.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from zoneinfo import ZoneInfo
+
+from msgspec.structs import replace
 
 from paimonlab.procedures.described import DESCRIBED, described_text
 from paimonlab.procedures.habits import calls_of, refusal, texts_of

@@ -93,7 +93,7 @@ def _scan(
     needed = [*asked.columns, *sorted(columns_of(later) if later is not None else ())]
     own = tuple(dict.fromkeys(name for name in needed if name != ROWKIND))
     # Kinds that a condition looks at are only known row by row.
-    every = replace(asked, columns=own, where=None, limit=None)
+    every = structs.replace(asked, columns=own, where=None, limit=None)
     base = scan_of(table.table, every).narrowed(own, all_of(*pushed) if pushed else None)
     return KindScan(
         base=base,

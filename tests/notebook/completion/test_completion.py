@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ import pyarrow as pa
 import pytest
 from IPython.core.completer import provisionalcompleter
 from IPython.core.interactiveshell import InteractiveShell
+from msgspec import structs
 
 import paimonlab
 from paimonlab.notebook import commands, load_ipython_extension
@@ -203,7 +203,7 @@ def test_what_cannot_be_looked_up_is_not_offered() -> None:
     assert Answers().get("tables", broken, nothing, deadline=time.monotonic() + 60) == []
 
 
-CALLS = dataclasses.replace(
+CALLS = structs.replace(
     NAMES,
     tags=lambda name: {"daily": "tag of snapshot 2"} if name == "air.flights" else {},
     branches=lambda name: {"dev": "branch"} if name == "air.flights" else {},
