@@ -17,11 +17,10 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
-
-from msgspec import Struct
 
 from paimonlab.errors import PaimonError, close_matches
 from paimonlab.secrets import hides_secrets, is_secret, without_credentials
@@ -47,7 +46,8 @@ class SettingsError(PaimonError):
 
 
 @hides_secrets
-class Setting(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Setting:
     """A connection that is configured."""
 
     options: Mapping[str, str]

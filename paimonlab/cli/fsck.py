@@ -12,7 +12,6 @@ import paimonlab
 from paimonlab import cli
 from paimonlab.analysis import health as judged
 from paimonlab.cli.commands import CONFIGURED, command, is_place
-from paimonlab.cli.opening import open_catalog
 from paimonlab.cli.progress import Bar
 from paimonlab.errors import PaimonError
 
@@ -34,7 +33,7 @@ def fsck(path: str | None, table: str | None, *, deep: bool, as_json: bool) -> N
     The exit code is 1 if anything was found.
     """
     if path is None or (table is None and not Path(path).is_dir() and not is_place(path)):
-        path, table = open_catalog(CONFIGURED, {}).path, path
+        path, table = cli.opening.open_catalog(CONFIGURED, {}).path, path
     if not Path(path).is_dir():
         raise click.UsageError(f"there is no folder {path}")
     try:
