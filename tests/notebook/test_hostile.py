@@ -14,8 +14,8 @@ from tests.notebook.hostile import strings
 from tests.notebook.hostile_views import VIEWS, hostiles, shown_views
 from tests.notebook.test_renderers import HARMLESS, check_texts, merged, parts
 
-FOLDS = {("details", ""), ("summary", ""), ("wbr", "")}
-"""Values that are long, and names that break."""
+FOLDS = {("details", ""), ("summary", ""), ("wbr", ""), ("span", ""), ("span", "style")}
+"""Values that are long, names that break, and pieces of them that stay on one line."""
 OVERRIDES = "\u202a\u202b\u202d\u202e\u2066\u2067\u2068\x00\x1b"
 
 

@@ -250,7 +250,7 @@ def test_all_changes_go_to_a_file(orders: Table, tmp_path: Path, suffix: str) ->
     assert written.num_rows == view.value.row_count
     assert written.column_names[3] == "before.dt"
     with pytest.raises(UnsupportedError, match=r"There are \.csv, \.parquet"):
-        orders.show.changes(0, 7, path=tmp_path / "changes.xls")
+        orders.show.changes(0, 7, path=tmp_path / "changes.doc")
 
 
 def test_html_keeps_to_what_sanitisers_leave_and_escapes_values(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ Only metadata is read, and little of it: a card is drawn whenever a cell ends wi
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from msgspec.structs import replace
 from typing import Any
 
 from paimonlab.analysis.row_words import rows_are
