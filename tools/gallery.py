@@ -25,6 +25,7 @@ from tests.browser import chromium
 from tests.browser.conftest import started as jupyter
 from tests.browser.test_in_lab import cell, write
 from tests.notebook.results.test_result import make
+from tools.looks.shown import a_result
 
 TARGET = Path(__file__).parents[1] / "docs" / "images" / "views"
 PANEL = TARGET.parent / "panel.png"
@@ -57,7 +58,7 @@ VIEWS: dict[str, Callable[[Table], Any]] = {
     "plot": lambda table: make(table.scan().to_arrow().sort_by("dt")).plot(
         "bar", "dt", "amount", by="status"
     ),
-    "result": lambda table: make(table.scan(limit=40).to_arrow()).view,
+    "result": a_result,
     "doctor": lambda _table: draw_doctor(views.Doctor(checks=checks(measured(None)))),
     "watch": lambda table: table.show.watch(seconds=0.1).view,
     "row": lambda table: table.show.row("dt = '2026-01-03' AND order_id = 89"),

@@ -15,15 +15,23 @@ from paimonlab.notebook import views
 from paimonlab.notebook.connections import connection
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Grid
+from paimonlab.notebook.results.table.result_view import ResultView
 from paimonlab.notebook.views.doctor.drawing import draw as draw_doctor
 from paimonlab.notebook.views.objects import cards
 from paimonlab.notebook.views.watch.drawing import draw as draw_watch
 from paimonlab.spark.sessions.doctor import checks
 from paimonlab.spark.sessions.environment import measured
+from paimonlab.sql_engine.kinds import simple_type
 from paimonlab.table.table import Table
 from tests.notebook.results.test_result import make
 from tools.looks.costs import Cost, measured_view
 from tools.looks.tables import ROW_OF_MANY
+
+
+def a_result(table: Table) -> ResultView:
+    """Make what a cell shows that selects the first rows."""
+    types = [simple_type(field.type) for field in table.schema.fields]
+    return make(table.scan(limit=40).to_arrow(), types).view
 
 
 def _two_points(table: Table) -> tuple[int, int]:
@@ -89,7 +97,7 @@ VIEWS: dict[str, Callable[[Table], Drawn[Any]]] = {
     "health": lambda table: table.show.health(),
     "fsck": lambda table: table.show.fsck(),
     "doctor": lambda _table: draw_doctor(views.Doctor(checks=checks(measured(None)))),
-    "result": lambda table: make(table.scan(limit=40).to_arrow()).view,
+    "result": a_result,
     "objects": _objects,
 }
 

@@ -35,6 +35,8 @@ class Column(Struct, frozen=True):
     """Names with ids of many letters in them, which HTML shows short."""
     is_float: bool = False
     """Numbers with many digits, of which HTML shows few; the pointer shows all."""
+    is_grouped: bool = False
+    """Numbers of rows, whose digits HTML groups; the pointer shows them as they are."""
     is_optional: bool = False
     """Left out where no row has a value."""
     is_prose: bool = False

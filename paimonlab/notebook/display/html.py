@@ -27,7 +27,7 @@ from paimonlab.notebook.display.fitting import (
     words,
 )
 from paimonlab.notebook.display.grid import Align, Column, Grid
-from paimonlab.notebook.display.numbers import short_fractions
+from paimonlab.notebook.display.numbers import row_number, short_fractions
 
 SHORT_CHARACTERS = 80
 """A longer cell is truncated and can be opened."""
@@ -237,6 +237,8 @@ def _longest(columns: Sequence[Column], lines: Sequence[Sequence[str]]) -> list[
 
 
 def _short(column: Column, cell: Cell) -> str:
+    if column.is_grouped:
+        return row_number(cell.text, is_float=column.is_float)
     if column.is_float:
         return short_fractions(cell.text)
     return short_id(cell.text) if column.is_id else cell.text

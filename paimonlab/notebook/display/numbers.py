@@ -11,6 +11,10 @@ from paimonlab.spec import byte_counts, plurals
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d{1,3})?")
 _INTEGER = re.compile(r"-?\d+")
 _FRACTION = re.compile(r"(?<![\w.])-?\d+\.\d+(?:[eE][+-]?\d{1,3})?(?![\w.])")
+_ROW_NUMBER = re.compile(r"-?(\d+)(\.\d+)?(e[+-]?\d+)?", re.IGNORECASE)
+_ROW_DIGITS = 10
+_LEAST_GROUPED = 5
+"""Digits of an integer."""
 _SHORT_FRACTION = 9
 """Characters; fractions up to here are written as they are."""
 
@@ -81,6 +85,34 @@ def _short_fraction(text: str) -> str:
         return f"{float(text):.6g}"
     number = Decimal(text)
     return f"{number.normalize(Context(prec=max(6, number.adjusted() + 1))):,f}"
+
+
+def row_number(text: str, *, is_float: bool) -> str:
+    """Write a number of a row as the interactive table does (``valueText``).
+
+    Digits are grouped from five on; long floats have ten, or all of their integer.
+
+    Examples
+    --------
+    >>> row_number("1234", is_float=False), row_number("-12345.50", is_float=False)
+    ('1234', '-12,345.50')
+    >>> row_number("0.30000000000000004", is_float=True), row_number("1e-07", is_float=True)
+    ('0.3', '1e-07')
+    >>> row_number("1234567.1234567", is_float=True), row_number("NULL", is_float=True)
+    ('1,234,567.123', 'NULL')
+    """
+    found = _ROW_NUMBER.fullmatch(text)
+    if found is None:
+        return text
+    integer, fraction, power = found.groups(default="")
+    if is_float and fraction and len(text) > _ROW_DIGITS + 1:
+        if power:
+            return f"{float(text):.{_ROW_DIGITS}g}"
+        digits = Context(prec=max(_ROW_DIGITS, len(integer)))
+        return f"{Decimal(text).normalize(digits):,f}"
+    if power or len(integer) < _LEAST_GROUPED:
+        return text
+    return f"{Decimal(text):,f}"
 
 
 def bytes_text(number: int | None) -> str:

@@ -302,7 +302,13 @@ class Result(habits.FamiliarNames, what="a result", instead=habits.RESULT):
     @cached_property
     def _grid(self) -> Grid:
         columns = [
-            Column(field.name, type_text, _align(field.type))
+            Column(
+                field.name,
+                type_text,
+                Align.RIGHT if _is_number(field.type) else Align.LEFT,
+                is_float=pa.types.is_floating(field.type),
+                is_grouped=_is_number(field.type),
+            )
             for field, type_text in zip(self._table.schema, self._types, strict=True)
         ]
         rows = list(zip(*map(cells, self._shown.columns), strict=True))
@@ -356,9 +362,8 @@ def _seconds(duration: float) -> str:
     return f"{duration:.1f} s" if duration < 100 else f"{duration:,.0f} s"
 
 
-def _align(kind: pa.DataType) -> Align:
-    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-    return Align.RIGHT if is_number else Align.LEFT
+def _is_number(kind: pa.DataType) -> bool:
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
 
 
 def _pandas_types() -> dict[pa.DataType, Any]:

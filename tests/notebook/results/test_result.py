@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import pandas as pd
@@ -16,6 +17,7 @@ from paimonlab.notebook.results.result import PartialResultWarning, Result, Stat
 
 def make(
     table: pa.Table,
+    types: Sequence[str] = (),
     *,
     has_more_rows: bool = False,
     duration_seconds: float = 0.42,
@@ -23,7 +25,7 @@ def make(
 ) -> Result:
     return Result(
         table,
-        types=[str(field.type) for field in table.schema],
+        types=types or [str(field.type) for field in table.schema],
         sql="SELECT …",
         title="CREATE TABLE",
         stats=Stats(
@@ -73,6 +75,20 @@ def test_text_and_html_have_the_same_cells(table: pa.Table) -> None:
     ]
     for cell in ("9007199254740993", ">NULL</i>", "''", "2 rows; fetched 26\xa0B in 0.4\xa0s"):
         assert cell.replace("'", "&#x27;") in bundle["text/html"]
+
+
+def test_html_groups_digits_and_shortens_fractions_as_the_interactive_table_does() -> None:
+    numbers = pa.table(
+        {"i": [1234, 336_776], "d": [0.1 + 0.2, 12_345.5], "s": ["123456", "0.30000000000000004"]}
+    )
+
+    html = make(numbers).to_html()
+
+    found = re.findall(r"<td [^>]*?(?: title=\"([^\"]*)\")?>([^<]*)</td>", html)
+    assert found == [
+        *(("", "1234"), ("0.30000000000000004", "0.3"), ("", "123456")),
+        *(("336776", "336,776"), ("12345.5", "12,345.5"), ("", "0.30000000000000004")),
+    ]
 
 
 def test_the_footer_says_that_there_is_more() -> None:

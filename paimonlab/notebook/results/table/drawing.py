@@ -61,7 +61,13 @@ def text_rows(value: ResultRows) -> pa.Table:
 def static_grid(value: ResultRows) -> Grid:
     """Return the static form of the rows that the interactive form has."""
     columns = tuple(
-        Column(column.name, column.type, Align.RIGHT if column.is_number else Align.LEFT)
+        Column(
+            column.name,
+            column.type,
+            Align.RIGHT if column.is_number else Align.LEFT,
+            is_float=column.type.lower().startswith(("do", "fl", "half")),
+            is_grouped=column.is_number,
+        )
         for column in value.columns
     )
     rows = [[NULL if text is None else Cell(visible(text)) for text in row] for row in value.rows]
