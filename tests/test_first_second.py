@@ -378,7 +378,9 @@ def test_the_extension_and_its_help_load_little() -> None:
 
     loaded, for_help = done.stdout.splitlines()
     assert loaded == "[]"
-    assert for_help == "['notebook.display', 'notebook.kernel', 'notebook.views']"
+    assert (
+        for_help == "['notebook.display', 'notebook.kernel', 'notebook.views', 'spec.byte_counts']"
+    )
 
 
 def test_what_cells_of_all_engines_take_is_loaded_behind_the_extension() -> None:

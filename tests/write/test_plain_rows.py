@@ -122,7 +122,7 @@ def test_how_long_ago_is_a_text(table: Table) -> None:
 
     assert (len(kept.snapshots), len(gone.snapshots)) == (0, 2)
     with pytest.raises(ValueError, match="is no time"):
-        expire(older_than="yesterday", dry_run=True)
+        expire(older_than="last week", dry_run=True)
 
 
 def test_conditions_of_others_are_refused_by_name(table: Table) -> None:

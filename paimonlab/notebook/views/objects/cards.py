@@ -6,8 +6,9 @@ Only metadata is read, and little of it: a card is drawn whenever a cell ends wi
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from msgspec.structs import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from paimonlab.analysis.row_words import rows_are
 from paimonlab.catalog import Catalog
