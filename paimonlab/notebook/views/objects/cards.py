@@ -65,7 +65,7 @@ def of_snapshot(snapshot: Snapshot) -> str:
     facts: dict[str, object] = {
         "kind": snapshot.commit_kind.value.lower(),
         "time (UTC)": _time(snapshot),
-        "new records": signed(snapshot.delta_record_count),
+        "records added": signed(snapshot.delta_record_count),
         "records before merging": count(snapshot.total_record_count),
         "changelog rows": count(snapshot.changelog_record_count or None),
         "schema": snapshot.schema_id,
@@ -131,8 +131,8 @@ def _snapshots(caption: str, named: Iterable[tuple[str, Snapshot]], footer: str)
         *([Column("name")] if has_names else []),
         Column("snapshot", align=Align.RIGHT),
         Column("kind"),
-        Column("new records", align=Align.RIGHT),
-        Column("records before merging", align=Align.RIGHT),
+        Column("added", align=Align.RIGHT),
+        Column("rows before merging", align=Align.RIGHT),
         Column("time (UTC)"),
     ]
     rows = []
