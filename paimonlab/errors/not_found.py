@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from paimonlab.errors import habits
 from paimonlab.errors.base import PaimonError, close_matches
 
+_SHOWN = 20
+"""Names of a table that a message has at most."""
+
 
 class NotFoundError(PaimonError, LookupError):
     """There is nothing with the name that was asked for."""
@@ -154,11 +157,8 @@ class TagNotFoundError(NotFoundError):
         super().__init__(table, tag, self.known)
 
     def __str__(self) -> str:
-        others = close_matches(self.tag, self.known)
-        if not others and self.known:
-            more = ", …" if len(self.known) > 20 else ""
-            others = f" Its tags are {', '.join(self.known[:20])}{more}."
-        return f"{self.table}: no tag {self.tag!r}.{others}"
+        others = _others(self.tag, self.known, "Its tags are", "It has none.")
+        return f"{self.table}: no tag {self.tag!r}. {others}"
 
 
 class BranchNotFoundError(NotFoundError):
@@ -171,7 +171,10 @@ class BranchNotFoundError(NotFoundError):
         super().__init__(table, branch, self.known)
 
     def __str__(self) -> str:
-        return f"{self.table}: no branch {self.branch!r}.{close_matches(self.branch, self.known)}"
+        others = _others(
+            self.branch, self.known, "Its branches besides main are", "It has none but main."
+        )
+        return f"{self.table}: no branch {self.branch!r}. {others}"
 
 
 class ConsumerNotFoundError(NotFoundError):
@@ -184,10 +187,8 @@ class ConsumerNotFoundError(NotFoundError):
         super().__init__(table, consumer, self.known)
 
     def __str__(self) -> str:
-        return (
-            f"{self.table}: no consumer {self.consumer!r}."
-            f"{close_matches(self.consumer, self.known)}"
-        )
+        others = _others(self.consumer, self.known, "Its consumers are", "It has none.")
+        return f"{self.table}: no consumer {self.consumer!r}. {others}"
 
 
 class ProcedureNotFoundError(NotFoundError):
@@ -206,3 +207,12 @@ class ProcedureNotFoundError(NotFoundError):
         if self.procedure.lower() in habits.STATEMENTS:
             return f"{said}; write {habits.STATEMENTS[self.procedure.lower()]}"
         return f"{said}.{close_matches(self.procedure, self.known)}"
+
+
+def _others(name: str, known: Sequence[str], there: str, none: str) -> str:
+    """Say which names of a table are there: those that look like one, else all."""
+    if close := close_matches(name, known):
+        return close.lstrip()
+    if not known:
+        return none
+    return f"{there} {', '.join(known[:_SHOWN])}{', …' if len(known) > _SHOWN else ''}."

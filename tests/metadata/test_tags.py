@@ -80,8 +80,11 @@ def test_an_unknown_tag_shows_close_ones(table: SmallTable) -> None:
 
     with pytest.raises(TagNotFoundError, match="Did you mean 'release-1'"):
         tags.get("relase-1")
-    with pytest.raises(TagNotFoundError):
+    with pytest.raises(TagNotFoundError, match=r"no tag 'other'\. Its tags are release-1\."):
         tags.delete("other")
+    tags.delete("release-1")
+    with pytest.raises(TagNotFoundError, match=r"no tag 'release-1'\. It has none\."):
+        tags.get("release-1")
 
 
 def test_a_snapshot_that_expires_meanwhile_is_not_tagged(table: SmallTable) -> None:

@@ -14,6 +14,7 @@ import paimonlab as pl
 from paimonlab.errors import (
     AlreadyExistsError,
     BranchNotFoundError,
+    ConsumerNotFoundError,
     SchemaError,
     SnapshotExpiredError,
     SnapshotNotFoundError,
@@ -113,6 +114,15 @@ def test_the_table_goes_on_with_a_branch(catalog: pl.Catalog, table: pl.Table) -
     assert rows(main) == {1: "a", 9: "dev"}
 
 
+def test_what_is_not_there_is_said_where_there_is_none(table: pl.Table) -> None:
+    with pytest.raises(BranchNotFoundError, match=r"no branch 'no'\. It has none but main\.$"):
+        table.branches["no"]
+    with pytest.raises(TagNotFoundError, match=r"no tag 'no'\. Its tags are one\.$"):
+        table.tags["no"]
+    with pytest.raises(ConsumerNotFoundError, match=r"no consumer 'no'\. It has none\.$"):
+        table.consumers.get("no")
+
+
 def test_what_cannot_be_done_is_an_error(catalog: pl.Catalog, table: pl.Table) -> None:
     table.branches.create("dev")
 
@@ -127,10 +137,12 @@ def test_what_cannot_be_done_is_an_error(catalog: pl.Catalog, table: pl.Table) -
         table.branches.create("x", snapshot=99)
     with pytest.raises(SnapshotNotFoundError, match="nothing to go on"):
         table.branches.fast_forward("dev")
-    with pytest.raises(BranchNotFoundError, match="dev"):
-        table.on_branch("dex")
+    with pytest.raises(BranchNotFoundError, match=r"no branch 'dex'\. Did you mean 'dev'\?$"):
+        table.branches["dex"]
     with pytest.raises(BranchNotFoundError):
         table.branches.delete("dex")
+    with pytest.raises(BranchNotFoundError, match=r"Its branches besides main are dev\.$"):
+        table.branches["other"]
     with pytest.raises(SchemaError):
         catalog.drop_table("db.t$branch_dev")
     with pytest.raises(SchemaError):
