@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
+from paimonlab.errors import UnsupportedError
 from paimonlab.sql_engine import kinds
 from paimonlab.sql_engine.aggregates import AGGREGATES
 from paimonlab.sql_engine.kinds import spark_type
@@ -45,6 +46,34 @@ def check_grouped(values: Sequence[Value], what: str) -> None:
     for value in values:
         if not kinds.is_grouped(value.kind) and not is_span(value):
             raise NotTranslatedError(f"{what} of {spark_type(value.kind)}", what)
+
+
+def check_distinct(node: exp.Select) -> None:
+    """Check that DISTINCT is that of whole rows: Spark's grammar has no DISTINCT ON.
+
+    Raises
+    ------
+    UnsupportedError
+        If it is that of some columns, as in PostgreSQL; it says what keeps a row of each here.
+    """
+    distinct = node.args.get("distinct")
+    if distinct is None:
+        return
+    if distinct.args.get("on") is None:
+        check_parts(distinct)
+        return
+    keys = [_as_written(key) for key in distinct.args["on"].expressions]
+    order = node.args.get("order")
+    orders = [] if order is None else order.expressions
+    # Without an order PostgreSQL takes any row of each, and so does one by the key itself.
+    rest = [_as_written(one) for one in orders if _as_written(one.this) not in keys] or keys
+    numbered = f"row_number() OVER (PARTITION BY {', '.join(keys)} ORDER BY {', '.join(rest)})"
+    source = "FROM …" if node.args.get("group") is None else "FROM (SELECT … GROUP BY …)"
+    raise UnsupportedError(
+        "DISTINCT ON",
+        f"Spark's SQL has none. SELECT … {source} QUALIFY {numbered} = 1 keeps the first row of "
+        "each",
+    )
 
 
 def groups(node: exp.Select, key: Key, chosen: Sequence[Value]) -> str:
@@ -120,6 +149,12 @@ def check_grouping_id(node: exp.Select) -> None:
     for call in calls:
         if [one.sql() for one in call.expressions] != [one.sql() for one in parts]:
             raise NotTranslatedError("grouping_id() of other columns than all keys", "grouping_id")
+
+
+def _as_written(node: exp.Expression) -> str:
+    """Write a part of a statement again; the number of a column is one only where it stands."""
+    inner = node.this if isinstance(node, exp.Ordered) else node
+    return "…" if isinstance(inner, exp.Literal) else node.sql("spark")
 
 
 def _written(texts: Sequence[str]) -> str:

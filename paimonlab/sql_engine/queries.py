@@ -20,6 +20,7 @@ from paimonlab.sql_engine.functions import json_fields
 from paimonlab.sql_engine.given import Given
 from paimonlab.sql_engine.grouping import (
     check_comparable,
+    check_distinct,
     check_grouped,
     check_grouping_id,
     groups,
@@ -166,6 +167,7 @@ class QueryTranslator(Struct):
 
     def _select(self, node: exp.Select, outer: Scope | None, most: int | None) -> Translated:
         check_parts(node, *_SELECT, *_TAIL)
+        check_distinct(node)
         scope = Scope(outer=outer)
         begin = From(self, scope).text(node)
         begin, known = self._windowed(node, scope, begin)
@@ -200,7 +202,6 @@ class QueryTranslator(Struct):
             grouped += f" HAVING {condition.text}{some and ' AND '}{some}"
         distinct = node.args.get("distinct")
         if distinct is not None:
-            check_parts(distinct)
             check_grouped(chosen, "DISTINCT")
         parts = list(node.expressions) if len(node.expressions) == len(chosen) else []
         outputs = [

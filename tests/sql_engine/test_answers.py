@@ -12,6 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -20,8 +21,10 @@ import pytest
 
 import paimonlab
 from paimonlab.catalog import Catalog
-from paimonlab.errors import ColumnNotFoundError, PaimonError, SchemaError
-from paimonlab.sql_engine import engine
+from paimonlab.errors import ColumnNotFoundError, PaimonError, SchemaError, UnsupportedError
+from paimonlab.spec.sql_text.habit_hints import habit_hint
+from paimonlab.spec.sql_text.tokens import tokenize
+from paimonlab.sql_engine import changes, engine
 from paimonlab.sql_engine.refusal import (
     NotReadError,
     NotTranslatedError,
@@ -339,7 +342,6 @@ def test_values_that_are_not_proven_are_refused_when_they_turn_up(
         "SELECT v LIKE 'a!%' ESCAPE '!' FROM db.days",
         "SELECT sum(id / id) FILTER (WHERE id > 0) FROM db.days",
         "SELECT sentences(v) FROM db.days",
-        "SELECT DISTINCT ON (v) v FROM db.days",
         "SELECT v FROM db.days SORT BY v",
         "SELECT v FROM db.days GROUP BY v QUALIFY row_number() OVER (ORDER BY v) = 1",
         "SELECT explode(l) FROM db.keyed ORDER BY id",
@@ -386,12 +388,51 @@ def test_versions_of_another_format_are_not_read_over(sql: str, hint: str) -> No
 
 
 def test_what_is_refused_is_named_as_it_is_written(catalog: Catalog) -> None:
-    for sql, message in (
-        ("SELECT stack(2, 'a', 1, 'b', 2) AS (k, n)", r"^stack\(\) AS \(a, b\) without Spark"),
-        ("SELECT DISTINCT ON (id) v FROM db.days", r"^ON in DISTINCT without Spark"),
-    ):
-        with pytest.raises(NotTranslatedError, match=message):
-            planned(catalog, sql)
+    with pytest.raises(NotTranslatedError, match=r"^stack\(\) AS \(a, b\) without Spark"):
+        planned(catalog, "SELECT stack(2, 'a', 1, 'b', 2) AS (k, n)")
+
+
+@pytest.mark.parametrize(
+    ("sql", "window"),
+    [
+        (
+            "SELECT DISTINCT ON (id, day) v FROM db.days ORDER BY id, day, v DESC LIMIT 1",
+            "SELECT … FROM … QUALIFY row_number() OVER (PARTITION BY id, day ORDER BY v DESC) = 1",
+        ),
+        ("SELECT DISTINCT ON (v) * FROM db.days", "(PARTITION BY v ORDER BY v) = 1"),
+        ("SELECT DISTINCT ON (1) v, id FROM db.days ORDER BY 1", "(PARTITION BY … ORDER BY …) = 1"),
+        (
+            "SELECT DISTINCT ON (v) v, sum(id) FROM db.days GROUP BY v, day",
+            "FROM (SELECT … GROUP BY …) QUALIFY",
+        ),
+        ("INSERT INTO db.days SELECT DISTINCT ON (v) * FROM db.days", "PARTITION BY v"),
+    ],
+)
+def test_distinct_on_which_spark_has_not_is_answered_with_qualify(
+    catalog: Catalog, sql: str, window: str
+) -> None:
+    run: Callable[..., object] = changes.run if sql.startswith("INSERT") else engine.plan
+
+    with pytest.raises(UnsupportedError, match=r"^DISTINCT ON is not supported: Spark's") as caught:
+        run(sql, Sources(catalog), ())
+
+    assert not isinstance(caught.value, NotTranslatedError), "Spark does not run it either"
+    assert window in str(caught.value)
+    assert habit_hint(tokenize(sql)).startswith("Spark's SQL has no DISTINCT ON.")
+
+
+def test_what_qualify_keeps_is_what_duckdb_has_distinct_on_for(catalog: Catalog) -> None:
+    by = "ORDER BY v, id DESC, day"
+    with pytest.raises(UnsupportedError) as caught:
+        planned(catalog, f"SELECT DISTINCT ON (v) v, id, day FROM db.days {by}")
+    clause = caught.value.reason[caught.value.reason.index("QUALIFY") :].partition(" keeps")[0]
+    days = catalog.table("db.days").scan().to_arrow()
+    duck = duckdb.connect().register("days", days)
+    wanted = duck.execute(f"SELECT DISTINCT ON (v) v, id, day FROM days {by}").fetchall()
+
+    found = rows(catalog, f"SELECT v, id, day FROM db.days {clause} ORDER BY v")
+
+    assert sorted(found, key=str) == sorted(wanted, key=str)
 
 
 @pytest.mark.parametrize(

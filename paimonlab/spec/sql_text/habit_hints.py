@@ -58,6 +58,10 @@ _FUNCTIONS = {
 _FILES = (".csv", ".json", ".parquet", ".orc")
 _ARGUMENTS = {("COMPACT", "FULL"): "Write compact_strategy => 'full'"}
 """By a procedure and an argument that it does not have."""
+_FIRST_OF_EACH = (
+    "Spark's SQL has no DISTINCT ON. SELECT … FROM … QUALIFY row_number() OVER (PARTITION BY id "
+    "ORDER BY day) = 1 keeps the first row of each"
+)
 
 
 def habit_hint(tokens: Sequence[Token], *, reads_files: bool = False) -> str:
@@ -88,7 +92,7 @@ def habit_hint(tokens: Sequence[Token], *, reads_files: bool = False) -> str:
     if words[:1] == ["CALL"]:
         asked = (hint for (name, given), hint in _ARGUMENTS.items() if {name, given} <= {*words})
         return next(asked, "")
-    if found := _said_of_clauses(words):
+    if found := _said_of_clauses(words) or _said_of_distinct(tokens):
         return found
     if words[:1] == ["CREATE"] and _has_key_behind(tokens):
         return "Write PRIMARY KEY (id) as the last in the parentheses of the columns"
@@ -112,6 +116,13 @@ def _said_of_clauses(words: Sequence[str]) -> str:
         case ["CREATE" | "ALTER"]:
             return _said_of_columns(words)
     return ""
+
+
+def _said_of_distinct(tokens: Sequence[Token]) -> str:
+    """Say what there is instead of DISTINCT ON; empty: it is not there."""
+    texts = [token.text.upper() for token in tokens]
+    is_there = ("DISTINCT", "ON", "(") in zip(texts, texts[1:], texts[2:], strict=False)
+    return _FIRST_OF_EACH if is_there else ""
 
 
 def _said_of_columns(words: Sequence[str]) -> str:
