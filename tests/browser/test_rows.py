@@ -55,6 +55,23 @@ def test_a_view_of_nothing_has_one_statement_to_copy(
     expect(page.locator("#view [aria-selected=true]")).to_have_count(0)
 
 
+def test_a_row_that_is_there_from_the_beginning_is_not_inserted(
+    page_of: PageOf, tmp_path: Path
+) -> None:
+    table = new_table(tmp_path)
+    for _ in range(3):
+        table.write([{"k": 1}])
+
+    page = page_of(table.show.row("k = 1", last=1))
+
+    frame = page.locator("#view .frame")
+    why = "2 older snapshots were not read"
+    expect(frame).to_contain_text(f"there since snapshot 3 or before; {why}")
+    page.get_by_role("row").last.click()
+    expect(page.get_by_role("status")).to_have_text("snapshot 3, present by then")
+    expect(frame).to_contain_text(f"present by then: {why}")
+
+
 def test_an_insert_has_no_columns_of_updates(page_of: PageOf, orders: Table) -> None:
     page = page_of(orders.show.changes(0, 3, mode="delta"))
 

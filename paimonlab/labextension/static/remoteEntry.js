@@ -3853,7 +3853,9 @@ const MOST_COLUMNS = 8;
 
 function render({ data, el, host }) {
   const { table, where, columns, steps, lookedAt, olderCount } = data.view;
-  const note = lookedAt ? `${many(lookedAt, "snapshot")} read${olderCount ? `, ${count(olderCount)} older were not` : ""}` : "";
+  const isOlder = steps[0]?.what === "present";
+  const older = isOlder && realOf(steps).length ? `; there ${whereOf(steps[0])}: ${steps[0].unknown}` : olderCount && !isOlder ? `, ${count(olderCount)} older were not` : "";
+  const note = lookedAt ? `${many(lookedAt, "snapshot")} read${older}` : "";
   const { body, say, stop } = frame(el, { title: `${table}: the row where ${where}`, note, headline: steps.length ? headlineOf(steps) : "", css: ".changed { background: var(--chosen); color: inherit; font-weight: bold; padding: 0 3px; border-radius: 3px; }" });
   if (!lookedAt) {
     body.append(empty("Nothing was written to it yet. The first rows are added by", `INSERT INTO ${table} VALUES …`));
@@ -3876,7 +3878,7 @@ function render({ data, el, host }) {
     { name: "tags", optional: true, less: 620, prose: 90, text: breaking }, { name: "files", less: 1000 },
   ];
   const rows = shown.map((step) => [
-    step.snapshotId, ...(hasTimes ? [step.timeMillis] : []), step.what,
+    step.snapshotId, ...(hasTimes ? [step.timeMillis] : []), whatOf(step),
     ...places.map((at) => (step.values.length ? step.values[at] : "")), step.tags.join(", "), filesOf(step), step,
   ]);
     const choose = (step) => {
@@ -3884,11 +3886,11 @@ function render({ data, el, host }) {
     chosen = step.snapshotId;
     drawn.draw();
     details.replaceChildren(card([
-      ["snapshot", step.snapshotId], ["kind", step.commitKind.toLowerCase()], ["what", step.what], ["changed", step.changed.join(", ")], ["tags", step.tags.join(", ")],
+      ["snapshot", step.snapshotId], ["kind", step.commitKind.toLowerCase()], ["what", step.unknown ? `${whatOf(step)}: ${step.unknown}` : step.what], ["changed", step.changed.join(", ")], ["tags", step.tags.join(", ")],
       ...step.files.slice(0, 20).map(({ name, level, place }, at) => ([`file ${at + 1}`, `${level === null ? "" : `level ${level}, `}${place}${name && `, ${name}`}`])),
       ...columns.map((name, at) => ([name, step.values.length ? step.values[at] ?? "NULL" : ""])),
     ]), copyButton("copy the query", () => `SELECT * FROM ${table} VERSION AS OF ${step.snapshotId} WHERE ${where}`, say));
-    say(`snapshot ${step.snapshotId}, ${step.what}`);
+    say(`snapshot ${step.snapshotId}, ${whatOf(step)}`);
   };
   const drawn = grid({ heads, rows, label: "steps", selected: ([id]) => id === chosen, onChoose: ([id]) => {
     choose(steps.find((step) => step.snapshotId === id));
@@ -3909,11 +3911,24 @@ function placesOf(columns, steps) {
 }
 
 function headlineOf(steps) {
-  const real = steps.filter(({ what }) => /inserted|updated|deleted/.test(what));
+  const real = realOf(steps);
   const last = real[real.length - 1];
+  if (!last && steps[0].what === "present") return `No change in what was read: there ${whereOf(steps[0])}; ${steps[0].unknown}`;
   if (!last) return "There is no such row in the tags that were read";
   const when = last.timeMillis === null ? "" : `, ${ago(last.timeMillis)}`;
-  return `${many(real.length, "change")}${real.length === 1 ? ": " : "; last "}${last.what} in snapshot ${last.snapshotId}${last.changed.length ? ` (${last.changed.join(", ")})` : ""}${when}`;
+  return `${many(real.length, "change")}${real.length === 1 ? ": " : "; last "}${last.what} ${whereOf(last)}${last.changed.length ? ` (${last.changed.join(", ")})` : ""}${when}`;
+}
+
+const realOf = (steps) => steps.filter(({ what }) => /inserted|updated|deleted/.test(what));
+
+function whereOf({ snapshotId, earliestId, what }) {
+  if (what === "present") return `since snapshot ${snapshotId} or before`;
+  return earliestId === snapshotId ? `in snapshot ${snapshotId}` : `between snapshots ${earliestId - 1} and ${snapshotId}`;
+}
+
+function whatOf({ snapshotId, earliestId, unknown, what }) {
+  if (what === "present") return "present by then";
+  return unknown ? `${what} between ${earliestId - 1} and ${snapshotId}` : what;
 }
 
 function valueOf(value, isChanged) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
@@ -26,7 +27,7 @@ from paimonlab.spec.predicates.predicate import Predicate, all_of, col
 from paimonlab.spec.predicates.sql import parse_predicate
 from paimonlab.spec.predicates.walking import columns as columns_of
 from paimonlab.spec.schema.table_schema import TableSchema
-from paimonlab.spec.snapshot import Snapshot, Tag
+from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot, Tag
 from paimonlab.storage.together import both
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.reading.query import Query, scan_of
@@ -40,7 +41,9 @@ if TYPE_CHECKING:
 
 Key: TypeAlias = "Mapping[str, Any] | str | Predicate"
 """What finds one row: values of columns, or a condition."""
-What: TypeAlias = Literal["inserted", "updated", "deleted", "rewritten", "unchanged", "absent"]
+What: TypeAlias = Literal[
+    "inserted", "updated", "deleted", "rewritten", "unchanged", "absent", "present"
+]
 
 _FILE = pa.struct([("name", pa.string()), ("level", pa.int32()), ("bucket_path", pa.string())])
 
@@ -56,14 +59,21 @@ class RowFile(Struct, frozen=True, kw_only=True):
 
 
 class RowVersion(Struct, frozen=True, kw_only=True, eq=False):
-    """What one snapshot did to the row."""
+    """What one snapshot did to the row, or those before it that were not read."""
 
     snapshot: Snapshot
     tags: tuple[str, ...]
     """Names of the tags of this snapshot."""
     what: What
     """``rewritten``: the same values, in other files; ``unchanged``, of a snapshot with a tag;
-    ``absent``, of a tag without the row."""
+    ``absent``, of a tag without the row; ``present``: it is there in the oldest snapshot that was
+    read, and which one inserted it is not known."""
+    earliest_id: int
+    """Id of the earliest snapshot that may have done it, the one after that which was read before;
+    that of ``snapshot`` where none between them is missing, or nothing was done."""
+    left_out_count: int
+    """Snapshots from ``earliest_id`` on that are there and were not read; others that are missing
+    have expired, or are older than this branch."""
     row: pa.Table | None
     """The row after it, with the columns that the table has today; None: there is none."""
     changed: tuple[str, ...]
@@ -73,7 +83,62 @@ class RowVersion(Struct, frozen=True, kw_only=True, eq=False):
 
     def __repr__(self) -> str:
         changed = f" ({', '.join(self.changed)})" if self.changed else ""
-        return f"<RowVersion: {self.what}{changed} in snapshot {self.snapshot.id}>"
+        where = where_done(self.snapshot.id, self.earliest_id, is_present=self.what == "present")
+        why = why_unknown(self.snapshot.id - self.earliest_id, self.left_out_count)
+        return f"<RowVersion: {self.what}{changed} {where}{why and ': '}{why}>"
+
+
+def where_done(snapshot_id: int, earliest_id: int, *, is_present: bool) -> str:
+    """Say which snapshot did something to a row, as far as it is known.
+
+    Parameters
+    ----------
+    snapshot_id, earliest_id
+        As of a `RowVersion`.
+    is_present
+        Whether it is only known that the row was there by then.
+
+    Examples
+    --------
+    >>> where_done(5, 5, is_present=False), where_done(5, 3, is_present=False)
+    ('in snapshot 5', 'between snapshots 2 and 5')
+    >>> where_done(5, 1, is_present=True)
+    'since snapshot 5 or before'
+    """
+    if is_present:
+        return f"since snapshot {snapshot_id} or before"
+    if earliest_id == snapshot_id:
+        return f"in snapshot {snapshot_id}"
+    return f"between snapshots {earliest_id - 1} and {snapshot_id}"
+
+
+def why_unknown(missing_count: int, left_out_count: int) -> str:
+    """Say why it is not known which snapshot it was; empty if it is.
+
+    Parameters
+    ----------
+    missing_count
+        Snapshots between the two that were read.
+    left_out_count
+        How many of them are there.
+
+    Examples
+    --------
+    >>> why_unknown(0, 0), why_unknown(4, 4), why_unknown(4, 0)
+    ('', '4 older snapshots were not read', '4 older snapshots are not kept')
+    >>> why_unknown(4, 1)
+    '1 older snapshot was not read, and 3 are not kept'
+    """
+    gone = missing_count - left_out_count
+    said = []
+    if left_out_count:
+        were = "was" if left_out_count == 1 else "were"
+        said = [f"{many(left_out_count, 'older snapshot')} {were} not read"]
+    if gone:
+        are = "is" if gone == 1 else "are"
+        what = f"{gone:,}" if said else many(gone, "older snapshot")
+        said += [f"{what} {are} not kept"]
+    return ", and ".join(said)
 
 
 class RowHistory(Sequence[RowVersion]):
@@ -137,6 +202,7 @@ class RowHistory(Sequence[RowVersion]):
                 pa.field("commit_time", pa.timestamp("ms", "UTC"), nullable=False),
                 pa.field("tags", pa.list_(pa.string()), nullable=False),
                 pa.field("what", pa.string(), nullable=False),
+                pa.field("earliest_snapshot_id", pa.int64(), nullable=False),
                 pa.field("changed", pa.list_(pa.string()), nullable=False),
                 pa.field("files", pa.list_(_FILE), nullable=False),
                 pa.field("row", pa.struct(list(self.schema.arrow_schema))),
@@ -157,6 +223,7 @@ class RowHistory(Sequence[RowVersion]):
             [one.snapshot.time_millis for one in versions],
             [list(one.tags) for one in versions],
             [one.what for one in versions],
+            [one.earliest_id for one in versions],
             [list(one.changed) for one in versions],
             files,
         ]
@@ -209,6 +276,8 @@ def row_history(
     before: pa.Table | None = None
     files: tuple[RowFile, ...] = ()
     read_count = 0
+    left_out = sorted({*ids} - {*by_id})
+    earliest_id = FIRST_SNAPSHOT_ID
     for done, id in enumerate(sorted(by_id), 1):
         try:
             after, now = reader.read(by_id[id], names.get(id, []))
@@ -216,28 +285,33 @@ def row_history(
             continue  # it expired meanwhile
         read_count += 1
         what, changed = _step(before, after, definition.schema, has_moved=now != files)
-        if id in names or what not in {"absent", "unchanged"}:
+        if what == "inserted" and read_count == 1 and id > FIRST_SNAPSHOT_ID:
+            what = "present"  # an older one may have inserted it
+        is_done = what not in {"absent", "unchanged"}
+        since = earliest_id if is_done else id
+        if id in names or is_done:
             versions.append(
                 RowVersion(
                     snapshot=by_id[id],
                     tags=tuple(names.get(id, ())),
                     what=what,
+                    earliest_id=since,
+                    left_out_count=bisect_left(left_out, id) - bisect_left(left_out, since),
                     row=after,
                     changed=changed,
                     files=() if after is None else now,
                 )
             )
-        before, files = after, now
+        before, files, earliest_id = after, now, id + 1
         if progress is not None:
             progress(done, len(by_id), "snapshots")
-    every = {*ids, *by_id}
     return RowHistory(
         definition.name,
         where,
         definition.schema,
         versions,
         read_count=read_count,
-        left_out_count=len(every) - len(by_id),
+        left_out_count=len(left_out),
     )
 
 

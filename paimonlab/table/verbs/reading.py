@@ -245,7 +245,8 @@ def history(
     -------
     RowHistory
         A `RowVersion` for each snapshot that did something to the row, or has a tag; oldest
-        first.
+        first. Where snapshots before it were not read, or have expired, ``earliest_id`` says which
+        may have done it, and a row that is there from the beginning is ``present``.
 
     Raises
     ------

@@ -108,6 +108,30 @@ def test_a_compaction_moves_it_and_tags_are_kept(table: Table) -> None:
     assert steps[2].values == ("5", None)
 
 
+def test_a_row_that_is_there_from_the_beginning_may_be_older(table: Table) -> None:
+    for value in "abc":
+        write(table, (5, value))
+    table.write(pa.table({"id": [6], "v": ["x"]}))
+
+    first = commands.row(table, "id = 5", last=1)
+    new = commands.row(table, "id = 6", last=1)
+
+    why = "3 older snapshots were not read"
+    assert [(step.what, step.earliest_id, step.unknown) for step in first.value.steps] == [
+        ("present", 1, why)
+    ]
+    headline = f"No change in what was read: there since snapshot 4 or before; {why}"
+    for said in (first.to_text(), first.to_html()):
+        assert headline in said
+        assert "present by then" in said
+    table.tags.create("two", snapshot=2)
+    gap = commands.row(table, "id = 5", last=1)
+    assert "updated between 2 and 4" in gap.to_text()
+    assert "1 change: updated between snapshots 2 and 4 (v)" in gap.to_html()
+    assert "there since snapshot 2 or before: 1 older snapshot was not read" in gap.to_text()
+    assert new.value.steps[0].what == "present", "no snapshot without it was read"
+
+
 def test_a_renamed_column_is_the_same_and_a_new_one_was_null(table: Table, tmp_path: Path) -> None:
     write(table, (5, "a"))
     changes = (pl.RenameColumn("v", "w"), pl.AddColumn("x", "INT"))

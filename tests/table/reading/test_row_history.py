@@ -126,6 +126,32 @@ def test_a_row_of_an_append_table_is_found_by_any_column_and_null(catalog: pm.Ca
     assert (len(left_out), left_out.read_count, left_out.left_out_count) == (2, 2, 1)
 
 
+def test_what_was_not_read_may_have_changed_the_row(catalog: pm.Catalog) -> None:
+    table = table_of(catalog, {"id": "INT NOT NULL", "v": "STRING"}, ["id"])
+    for number in range(5):
+        table.write([{"id": 1, "v": str(number)}])
+
+    def told(last: int | None = None) -> list[tuple[str, int, int, int]]:
+        history = table.history({"id": 1}, last=last)
+        columns = history.to_arrow()
+        assert columns["earliest_snapshot_id"].to_pylist() == [one.earliest_id for one in history]
+        return [(v.what, v.earliest_id, v.snapshot.id, v.left_out_count) for v in history]
+
+    assert told()[:2] == [("inserted", 1, 1, 0), ("updated", 2, 2, 0)]
+    assert told(2) == [("present", 1, 4, 3), ("updated", 5, 5, 0)]
+    shown = repr(table.history({"id": 1}, last=2)[0])
+    assert shown == (
+        "<RowVersion: present since snapshot 4 or before: 3 older snapshots were not read>"
+    )
+    table.tags.create("two", snapshot=2)
+    assert told(1) == [("present", 1, 2, 1), ("updated", 3, 5, 2)]
+    table.maintenance.expire_snapshots(retain_max=1, retain_min=1)
+    assert told() == [("present", 1, 2, 0), ("updated", 3, 5, 0)]
+    assert repr(table.history({"id": 1})[1]) == (
+        "<RowVersion: updated (v) between snapshots 2 and 5: 2 older snapshots are not kept>"
+    )
+
+
 def test_progress_is_reported(catalog: pm.Catalog) -> None:
     table = table_of(catalog, {"id": "INT NOT NULL"}, ["id"])
     table.write([{"id": 1}])

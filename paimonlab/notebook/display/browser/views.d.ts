@@ -647,6 +647,8 @@ export interface RowStep {
   timeMillis: number | null;
   tags: (string)[];
   what: string;
+  earliestId: number;
+  unknown: string;
   values: (string | null)[];
   changed: (string)[];
   files: (RowFile)[];

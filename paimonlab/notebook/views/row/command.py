@@ -12,7 +12,7 @@ from paimonlab.notebook.views.bounds import MOST_VERSIONS
 from paimonlab.notebook.views.opening import opened
 from paimonlab.notebook.views.row.drawing import draw
 from paimonlab.notebook.views.row.value import RowFile, RowLife, RowStep
-from paimonlab.table.reading.row_history import RowVersion
+from paimonlab.table.reading.row_history import RowVersion, why_unknown
 from paimonlab.table.table import Table
 
 _CHARACTERS = 120
@@ -71,6 +71,8 @@ def _step(version: RowVersion, *, with_times: bool, has_levels: bool) -> RowStep
         time_millis=version.snapshot.time_millis if with_times else None,
         tags=version.tags,
         what=version.what,
+        earliest_id=version.earliest_id,
+        unknown=why_unknown(version.snapshot.id - version.earliest_id, version.left_out_count),
         values=() if version.row is None else _texts(version.row),
         changed=version.changed,
         files=tuple(

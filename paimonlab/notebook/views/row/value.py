@@ -28,7 +28,12 @@ class RowStep(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     tags: tuple[str, ...]
     what: str
     """``inserted``, ``updated``, ``deleted``; ``rewritten``: the same values, in other files;
-    ``unchanged``, of a snapshot with a tag; ``absent``, of a tag before the row was inserted."""
+    ``unchanged``, of a snapshot with a tag; ``absent``, of a tag before the row was inserted;
+    ``present``: it is there in the oldest snapshot that was read."""
+    earliest_id: int
+    """Id of the earliest snapshot that may have done it; ``snapshot_id``: it was this one."""
+    unknown: str
+    """Why it is not known which of them did it; empty: it is known."""
     values: tuple[str | None, ...]
     """The row after it, as text; None is NULL. Empty: there is no such row."""
     changed: tuple[str, ...]
