@@ -69,6 +69,29 @@ def test_tools_do_not_hide_the_heads_in_a_narrow_cell(page_of: PageOf, searched:
     assert tools["y"] + tools["height"] <= head["y"] + 2
 
 
+@pytest.mark.parametrize("width", [840, 600])
+def test_tools_cover_neither_title_nor_note(
+    page_of: PageOf, searched: pa.Table, width: int
+) -> None:
+    page = page_of(make(searched).view, viewport={"width": width, "height": 600})
+
+    cell(page, 0, 0).hover()
+    tools = page.locator(".tools").bounding_box()
+    texts = ("h3", ".head > .faint")
+    boxes = [page.locator("#view").locator(text).bounding_box() for text in texts]
+
+    assert tools is not None
+    for text, box in zip(texts, boxes, strict=True):
+        assert box is not None
+        beside = min(box["x"] + box["width"], tools["x"] + tools["width"]) - max(
+            box["x"], tools["x"]
+        )
+        high = min(box["y"] + box["height"], tools["y"] + tools["height"]) - max(
+            box["y"], tools["y"]
+        )
+        assert min(beside, high - 4) <= 0, text  # a button has room around it
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_rows_are_sorted_by_their_values(page_of: PageOf, table: pa.Table, scheme: str) -> None:
     page = page_of(make(table).view, color_scheme=scheme)

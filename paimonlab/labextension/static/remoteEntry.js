@@ -3585,6 +3585,8 @@ function rowWindow({ box, head, body, columnCount, count, make, need }) {
 const BROWSED = 100_000;
 const TELL_MILLIS = 200;
 const RESULT_CSS = `
+.titled { display: flex; gap: 12px; align-items: center; flex: 1 1 auto; min-width: 0; } .titled h3 { flex: none; }
+.titled .tools { position: static; min-width: 0; margin: -4px 0 -4px auto; overflow-x: auto; scrollbar-width: thin; gap: 4px; } .titled .tools > [type=search] { flex: 0 1 188px; width: 0; min-width: 7em; }
 .result { border-collapse: separate; border-spacing: 0; table-layout: fixed; --back: var(--ground); }
 th, td { border-bottom: 1px solid var(--rule); max-width: none; } th, td, .clip, .facts { overflow: hidden; } td, .facts { text-overflow: ellipsis; }
 td, tbody .number { padding-block: 2px; } td { height: 24px; line-height: 18px; white-space: pre; cursor: cell; }
@@ -3609,7 +3611,7 @@ function render({ data, el, host }) {
   const rowWords = many(rowCount, "row");
   const title = `${rowWords}, ${many(columns.length, "column")}`;
   const isLong = rowCount >= 10;
-  const { body, say, stop } = plainFrame(el, { title, note: footer.split("; ").filter((part) => part !== rowWords).join("; "), css: RESULT_CSS });
+  const { head: above, body, say, stop } = plainFrame(el, { title, note: footer.split("; ").filter((part) => part !== rowWords).join("; "), css: RESULT_CSS });
   const quiet = (said) => say(said.length > 200 ? `${said.slice(0, 200)}…` : said);
   const failed = (reason) => quiet(reason instanceof Error ? reason.message : String(reason));
   const source = rowSource(data.view, host.ask);
@@ -3826,11 +3828,13 @@ function render({ data, el, host }) {
     !source.asks && rows.length < rowCount && `without its kernel, only these ${count(rows.length)} rows are sorted, filtered and copied`,
     !source.asks && source.isCut && "of long texts only the beginning is here and searched",
   ].filter(Boolean).join("; ");
-  body.append(rules,
-    isLong && h("div", { class: "row tools", title: "Enter opens a cell; Ctrl+C copies it, Ctrl+Shift+C its row" }, search, found, h("label", {}, "freeze ", freeze), wrap,
+  if (isLong) {
+    const tools = h("div", { class: "row tools", title: "Enter opens a cell; Ctrl+C copies it, Ctrl+Shift+C its row" }, search, found, h("label", {}, "freeze ", freeze), wrap,
       h("span", { class: "faint" }, "copy"), button("cell", copyCell), button("row", copyRow),
-      ...Object.entries({ CSV: asCsv, Markdown: asMarkdown, INSERT: asInsert }).map(([label, write]) => button(label, () => copy((all) => write(columns, all))))) || "",
-    box, opened, h("div", { class: "legend" }, notes));
+      ...Object.entries({ CSV: asCsv, Markdown: asMarkdown, INSERT: asInsert }).map(([label, write]) => button(label, () => copy((all) => write(columns, all)))));
+    above.prepend(h("div", { class: "titled" }, above.querySelector("h3"), tools));
+  }
+  body.append(rules, box, opened, h("div", { class: "legend" }, notes));
   layOut();
   view.draw(true);
   mark(0, 0);
