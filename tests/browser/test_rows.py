@@ -10,7 +10,9 @@ import pytest
 from playwright.sync_api import expect
 
 from paimonlab import notebook
+from paimonlab.analysis.health import health_summary
 from paimonlab.notebook.connections import connection as connections
+from paimonlab.notebook.views.health.drawing import draw as draw_health
 from paimonlab.notebook.views.profile.drawing import draw
 from paimonlab.table.table import Table
 from tests.browser.conftest import PageOf
@@ -108,6 +110,23 @@ def test_a_finding_says_what_to_do(page_of: PageOf, orders: Table, scheme: str) 
 
     expect(page.locator("code").filter(has_text="CALL sys.compact(table => 'demo")).to_be_visible()
     expect(page.get_by_role("button", name="copy Python")).to_be_visible()
+
+
+def test_the_size_of_each_table_is_seen_in_a_narrow_view(page_of: PageOf, orders: Table) -> None:
+    (measured,) = orders.show.health().value.tables
+    names = ["warehouse.orders_of_all_customers", "warehouse.order_lines_by_day"]
+    tables = [
+        msgspec.structs.replace(measured, table=name, record_count=10**8, total_bytes=10**9)
+        for name in names
+    ]
+    drawn = draw_health(health_summary.health("warehouse: health", tables, orphans=False))
+
+    page = page_of(drawn, viewport={"width": 840, "height": 700})
+
+    over = "table => table.parentElement.scrollWidth - table.parentElement.clientWidth"
+    for name in ("tables", "findings"):
+        assert page.get_by_role("grid", name=name).evaluate(over) == 0, name
+    assert "bytes" in page.get_by_role("grid", name="tables").inner_text()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

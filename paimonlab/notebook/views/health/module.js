@@ -8,6 +8,8 @@ import { breaking, bytes, card, copyButton, count, empty, frame, grid, h, hasPla
 const SEVERITY_MARKS = /** @type {Record<string, string>} */ ({
   error: "✖ error", warning: "▲ warning", info: "● info", ok: "✔ ok",
 });
+/** Pixels of a view below which the numbers of tables leave a column out; sizes and files stay. */
+const LESS = /** @type {Record<string, number>} */ ({ snapshot: 1200, manifests: 1000, snapshots: 800 });
 const SEVERITY_ORDER = ["error", "warning", "info", "ok"];
 
 /** @param {HealthContext} context */
@@ -73,7 +75,7 @@ export function render({ data, el, host }) {
         ...(isOne ? [] : [{ name: "table", text: breaking }]),
         { name: "severity", text: (value) => h("span", { class: value }, SEVERITY_MARKS[value]) },
         { name: "finding" }, { name: "where", optional: true, prose: 100 }, { name: "what", prose: 200 },
-        { name: "measured", right: true, optional: true, less: 700, text: (value, row) => (value === null ? "" : `${count(value)} ${row[row.length - 1].unit}`) },
+        { name: "measured", right: true, optional: true, less: 1000, text: (value, row) => (value === null ? "" : `${count(value)} ${row[row.length - 1].unit}`) },
       ],
       rows,
       onChoose: (row) => show(row[row.length - 1]),
@@ -99,8 +101,8 @@ export function render({ data, el, host }) {
       { name: "table", text: breaking },
       { name: "verdict", text: (value) => h("span", { class: SEVERITY_ORDER[value] }, SEVERITY_MARKS[SEVERITY_ORDER[value]]) },
       ...["snapshot", "files", new Set(tables.map(({ rowsAre }) => rowsAre)).size === 1 ? tables[0].rowsAre : "rows of files", "files on level 0", "snapshots", "manifests"]
-        .map((name) => ({ name, right: true, text: count })),
-      { name: "bytes", right: true, text: bytes },
+        .map((name) => ({ name, right: true, less: LESS[name], text: count })),
+      { name: "bytes", right: true, optional: true, text: bytes },
     ],
     rows: tables.map((table) => [table.table, verdict(table), table.snapshotId, table.fileCount, table.recordCount,
       table.level0Files, table.snapshotCount, table.manifestCount, table.totalBytes]),
