@@ -21,6 +21,7 @@ def test_sliders_choose_what_was_computed(page_of: PageOf, scheme: str) -> None:
     expect(heads).to_have_text(["", "own options"])  # nothing to compare them with
     expect(keys).to_be_hidden()
     expect(back).to_be_disabled()
+    expect(back).to_have_css("opacity", "0.5")
 
     slider.press("Home")
 

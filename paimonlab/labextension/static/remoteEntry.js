@@ -169,6 +169,7 @@ button, select, input { font: inherit; color: inherit; background: var(--jp-layo
   border: 1px solid var(--jp-border-color1, #8888); border-radius: 4px; padding: 1px 8px; }
 ::placeholder { color: inherit; opacity: .9; }
 button { cursor: pointer; } button:hover { background: var(--chosen); } button[aria-pressed=true] { background: var(--chosen); border-color: var(--focus); }
+button:disabled { opacity: .5; background: none; border-style: dashed; cursor: default; }
 :focus-visible { outline: 3px solid var(--focus); outline-offset: 1px; }
 table { border-collapse: collapse; position: relative; }
 th, td { padding: 3px 14px 3px 0; text-align: left; vertical-align: top; unicode-bidi: plaintext; max-width: 360px; box-sizing: border-box; overflow-wrap: break-word; }
