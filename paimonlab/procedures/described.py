@@ -14,6 +14,15 @@ from paimonlab.table.table import Table
 
 _OF_FILES = "_manifest_list"
 """Ends of the names of columns with names of files, which `t$snapshots` has."""
+_FIRST = (
+    "snapshot_id",
+    "commit_time",
+    "commit_kind",
+    "delta_record_count",
+    "total_record_count",
+    "changelog_record_count",
+)
+"""Columns of DESCRIBE HISTORY that say what happened; ids of who wrote it are after them."""
 
 
 def described_text(habit: Habit, relation: object, path: Sequence[str]) -> str:
@@ -37,7 +46,8 @@ def described_text(habit: Habit, relation: object, path: Sequence[str]) -> str:
 
 
 def _history(habit: Habit, _relation: object, path: Sequence[str]) -> str:
-    columns = ", ".join(name for name in SNAPSHOTS.names if not name.endswith(_OF_FILES))
+    others = (name for name in SNAPSHOTS.names if not name.endswith(_OF_FILES))
+    columns = ", ".join(dict.fromkeys((*_FIRST, *others)))
     source = _system_table(path, "snapshots")
     text = f"SELECT {columns} FROM {source} ORDER BY snapshot_id DESC"  # noqa: S608
     return text if habit.limit is None else f"{text} LIMIT {habit.limit}"

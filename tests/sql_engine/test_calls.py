@@ -48,7 +48,12 @@ def test_what_compacts_leaves_one_file(catalog: Catalog, sql: str) -> None:
 def test_describe_history_lists_snapshots(catalog: Catalog) -> None:
     planned = engine.plan("DESCRIBE HISTORY db.t LIMIT 2", Sources(catalog))
 
-    assert engine.run(planned)["snapshot_id"].to_pylist() == [3, 2]
+    history = engine.run(planned)
+    assert history["snapshot_id"].to_pylist() == [3, 2]
+    columns = history.column_names
+    assert columns[:4] == ["snapshot_id", "commit_time", "commit_kind", "delta_record_count"]
+    everything = catalog.system_table("db.t$snapshots").scan().to_arrow().column_names
+    assert sorted(columns) == sorted(n for n in everything if not n.endswith("_manifest_list"))
 
 
 def test_what_nothing_does_is_answered_with_what_is_like_it(catalog: Catalog) -> None:
