@@ -140,6 +140,12 @@ def paragraph(text: str) -> str:
     return f'<p style="{_FAINT};margin:2px 8px 8px"><small>{said}</small></p>'
 
 
+def folded(summary: str, content: str) -> str:
+    """Write HTML that a click on the summary opens."""
+    said = f'<summary style="margin:2px 8px">{escaped(summary)}</summary>'
+    return f"<details>{said}{content}</details>"
+
+
 def lines(texts: Iterable[str]) -> str:
     """Write lines of text as they are; wide ones are scrolled, not wrapped."""
     text = "\n".join(map(escaped, texts))

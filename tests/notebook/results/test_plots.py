@@ -24,9 +24,16 @@ from paimonlab.notebook.cell import magic_line
 from paimonlab.notebook.connections import connection as connections
 from paimonlab.notebook.display.axes import number_text, span, ticks, time_text, time_ticks
 from paimonlab.notebook.display.drawn import PLOTLY_TYPE
+from paimonlab.notebook.results.plotting.periods import in_periods
 from paimonlab.notebook.results.plotting.picture import HEIGHT, WIDTH
 from paimonlab.notebook.results.plotting.plot import Plot
-from paimonlab.notebook.results.plotting.points import KINDS, MOST_BARS, MOST_POINTS, MOST_SERIES
+from paimonlab.notebook.results.plotting.points import (
+    KINDS,
+    MOST_BARS,
+    MOST_POINTS,
+    MOST_SERIES,
+    MOST_TIMES,
+)
 from paimonlab.notebook.results.plotting.thinning import thinned
 from paimonlab.notebook.results.result import Result
 from tests.notebook.display.test_drawing import KEPT_ATTRIBUTES, KEPT_TAGS, Page
@@ -253,6 +260,76 @@ def test_many_bars_and_series_are_cut_and_say_so() -> None:
     assert "the 60 of 300 values of x with most n" in bars.to_text()
     assert len(traces(lines)) == MOST_SERIES
     assert "the 8 of 20 values of s with most rows" in lines.to_text()
+
+
+def test_bars_of_days_are_all_drawn_in_order_of_time() -> None:
+    days = [dt.date(2026, 1, 1) + dt.timedelta(day) for day in range(105)]
+    turned = [days[(7 * number) % 105] for number in range(105)][::-1]
+
+    plot = make(pa.table({"day": [*turned, *days], "n": range(210)})).plot("bar", "day", "n")
+
+    (trace,) = traces(plot)
+    expected = collections.Counter[str]()
+    for day, n in zip([*turned, *days], range(210), strict=True):
+        expected[str(day)] += n
+    assert trace["x"] == [str(day) for day in days]
+    assert trace["y"] == [expected[str(day)] for day in days]
+    assert "most" not in plot.to_text()
+
+
+def test_bars_of_many_times_are_of_weeks_months_or_the_like() -> None:
+    days = [dt.date(2024, 1, 1) + dt.timedelta(day) for day in range(900)]
+    moments = [dt.datetime(2026, 1, 1) + dt.timedelta(minutes=7 * number) for number in range(900)]
+    rows = pa.table({"day": days, "at": moments, "n": range(900), "odd": [0, 1, 2] * 300})
+
+    weeks = make(rows).plot("bar", "day", "n")
+    months = make(rows).plot("bar", "day", by="odd")
+    hours = make(rows).plot("bar", "at")
+
+    expected = collections.Counter[str]()
+    for day, n in zip(days, range(900), strict=True):
+        expected[str(day - dt.timedelta(day.weekday()))] += n
+    (trace,) = traces(weeks)
+    assert dict(zip(trace["x"], trace["y"], strict=True)) == expected
+    assert trace["x"] == sorted(trace["x"])
+    assert weeks.to_text().startswith("bar: sum of n by week of day")
+    assert "day: a bar for each week, from Monday" in weeks.to_text()
+    assert months.figure.layout.xaxis.title.text == "month of day"
+    counted = collections.Counter(str(day.replace(day=1)) for day in days[::3])
+    first = traces(months)[0]
+    assert dict(zip(first["x"], first["y"], strict=True)) == counted
+    assert hours.figure.layout.xaxis.title.text == "hour of at"
+    assert sum(traces(hours)[0]["y"]) == 900
+
+
+def test_times_whose_period_begins_before_all_times_stay_as_they_are() -> None:
+    first = -(2**63) + 1
+    times = pa.chunked_array([pa.array([first, None, first + 10**9], pa.timestamp("ns"))])
+
+    starts, period = in_periods(times, np.array([0, 2]), 1)
+
+    assert period == "year"
+    assert starts.equals(times)
+
+
+def test_of_more_years_than_bars_the_newest_are_drawn() -> None:
+    days = [dt.date(1000 + year, 1, 1) for year in range(400)]
+
+    plot = make(pa.table({"day": days[::-1], "n": range(400)})).plot("bar", "day", "n")
+
+    (trace,) = traces(plot)
+    assert trace["x"] == [str(day) for day in days[-MOST_TIMES:]]
+    assert f"the newest {MOST_TIMES} of 400 years" in plot.to_text()
+
+
+def test_a_long_table_below_a_picture_is_opened_by_a_click() -> None:
+    rows = pa.table({"x": [f"k{n}" for n in range(300)], "n": range(300)})
+
+    long, short = (make(rows.slice(0, count)).plot("bar", "x", "n") for count in (300, 20))
+
+    assert "<details><summary" in long.to_html()
+    assert "values of x with most n" in long.to_html().split("<details>")[0].split("<img")[1]
+    assert "<details>" not in short.to_html()
 
 
 def test_rows_that_were_not_fetched_are_mentioned() -> None:

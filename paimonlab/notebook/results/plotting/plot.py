@@ -23,6 +23,9 @@ from paimonlab.notebook.results.plotting.points import Points, points_of
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
+_READ_ROWS = 20
+"""A longer table below the picture, which has all of it, is opened by a click."""
+
 
 def plot_of(
     rows: pa.Table,
@@ -118,7 +121,12 @@ class Plot:
 
     def to_html(self) -> str:
         """Return the picture and the numbers, without scripts."""
-        return image(self._points, alternative(self._points)) + html.table(self._grid)
+        picture, grid = image(self._points, alternative(self._points)), self._grid
+        if len(grid.rows) <= _READ_ROWS:
+            return picture + html.table(grid)
+        numbers = html.table(Grid(grid.columns, grid.rows, grid.caption))
+        notes = html.paragraph(grid.footer) if grid.footer else ""
+        return picture + notes + html.folded("show as table", numbers)
 
     def to_markdown(self) -> str:
         """Return the numbers as a Markdown table."""

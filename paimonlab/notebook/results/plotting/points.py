@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -21,6 +21,7 @@ from paimonlab.notebook.results.plotting.columns import (
     numbers,
     places,
 )
+from paimonlab.notebook.results.plotting.periods import in_periods
 from paimonlab.notebook.results.plotting.thinning import M4_POINTS, sampled, thinned
 from paimonlab.notebook.results.profiling import bins_of
 
@@ -28,6 +29,8 @@ Kind = Literal["line", "bar", "hist", "scatter"]
 KINDS: tuple[Kind, ...] = ("line", "bar", "hist", "scatter")
 MOST_POINTS = 2_000
 MOST_BARS = 60
+MOST_TIMES = 366
+"""Bars on an axis of time, of all series: those of the days of a year can be told apart."""
 MOST_CATEGORIES = 200
 """Categories on the axis of a line or of a scatter plot."""
 MOST_SERIES = 8
@@ -179,6 +182,8 @@ class _Maker:
     """What `values` are computed from."""
     values: _Floats | None
     groups: _Groups
+    period: str = ""
+    """What the times of x are the beginnings of; empty: they are those of the rows."""
 
     def line(self) -> Points:
         """Put the points of each series in order of x; of too many keep the outline."""
@@ -222,10 +227,19 @@ class _Maker:
         return self._points(series, notes, self.y or "")
 
     def bar(self) -> Points:
-        """Add up ``y``, or count rows, for each x and series."""
-        notes = [*self._left_out()]
+        """Add up ``y``, or count rows, for each x and series; of too many times, for periods."""
         rows = np.flatnonzero(~np.isnan(self.along.at) & (self.groups.codes >= 0))
         at, first, code = np.unique(self.along.at[rows], return_index=True, return_inverse=True)
+        is_time = self.along.kind is AxisKind.TIME
+        most = (
+            max(MOST_TIMES // max(len(self.groups.names), 1), MOST_BARS) if is_time else MOST_BARS
+        )
+        if is_time and len(at) > most and not self.period:
+            return self._by_period(rows, most).bar()
+        notes = [*self._left_out()]
+        if self.period:
+            monday = ", from Monday" if self.period == "week" else ""
+            notes.append(f"{self.x}: a bar for each {self.period}{monday}")
         if not pa.types.is_floating(self.column.type):
             different = len(pc.unique(self.column.take(pa.array(rows))))
             if different > len(at):
@@ -242,15 +256,12 @@ class _Maker:
         name = "rows" if self.y is None else self.y
         if self.y is not None and (counts > 1).any():
             name = f"sum of {self.y}"
-            notes.append(f"{self.y} of rows with the same {self.x} is added up")
+            notes.append(f"{self.y} of rows with the same {self._x_name} is added up")
         if self.y is not None:
             notes += self._gaps()
             sums[counts == 0] = np.nan
-        chosen = np.arange(len(at))
-        if len(at) > MOST_BARS:
-            size = np.nan_to_num(np.abs(sums)).sum(axis=0)
-            chosen = np.sort(np.argsort(-size, kind="stable")[:MOST_BARS])
-            notes.append(f"the {MOST_BARS} of {len(at):,} values of {self.x} with most {name}")
+        chosen, said = self._most(sums, most, name)
+        notes += said
         series = []
         for number, label in enumerate(self.groups.names):
             indexes = chosen if self.y is not None else chosen[counts[number, chosen] > 0]
@@ -288,6 +299,26 @@ class _Maker:
         if self.along.kind is AxisKind.TIME:
             width = _seconds(width, self.column.type)
         return self._points(series, notes, "rows", width)
+
+    def _most(self, sums: _Floats, most: int, name: str) -> tuple[npt.NDArray[np.int64], list[str]]:
+        """Choose bars, those of all series together: the newest times, else the largest."""
+        count = sums.shape[1]
+        if count <= most:
+            return np.arange(count), []
+        if self.period:
+            return np.arange(count)[-most:], [f"the newest {most} of {count:,} {self.period}s"]
+        size = np.nan_to_num(np.abs(sums)).sum(axis=0)
+        chosen = np.sort(np.argsort(-size, kind="stable")[:most])
+        return chosen, [f"the {most} of {count:,} values of {self.x} with most {name}"]
+
+    @property
+    def _x_name(self) -> str:
+        return f"{self.period} of {self.x}" if self.period else self.x
+
+    def _by_period(self, rows: npt.NDArray[np.int64], most: int) -> _Maker:
+        """Put the times into the shortest periods of which the rows have at most so many."""
+        starts, period = in_periods(self.column, rows, most)
+        return replace(self, column=starts, along=places(self.x, starts), period=period)
 
     def _rows(self, number: int) -> npt.NDArray[np.int64]:
         is_shown = (self.groups.codes == number) & ~np.isnan(self.along.at) & self._in_view()
@@ -333,7 +364,9 @@ class _Maker:
                 Series(line.name, np.array([order[label] for label in line.x]), line.x, line.y)
                 for line in drawn
             )
-        return Points(self.kind, self.x, y, self.by, x_kind, labels, drawn, tuple(notes), width)
+        return Points(
+            self.kind, self._x_name, y, self.by, x_kind, labels, drawn, tuple(notes), width
+        )
 
 
 def _add_up(sums: _Floats, slots: npt.NDArray[np.int64], numbers: pa.ChunkedArray) -> None:
