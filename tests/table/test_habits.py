@@ -467,5 +467,5 @@ def test_a_snapshot_counts_one_row_in_the_singular(table: pm.Table) -> None:
 
 @pytest.mark.parametrize("name", ["table_name", "view_name", "alias"])
 def test_duckdb_takes_a_name(table: pm.Table, name: str) -> None:
-    with pytest.raises(TypeError, match=f"no argument '{name}'; it is 'name'"):
+    with pytest.raises(TypeError, match=f"no argument '{name}'; it is name, "):
         table.scan().to_duckdb(**{name: "x"})  # type: ignore[arg-type]

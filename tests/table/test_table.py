@@ -190,7 +190,7 @@ def test_a_point_in_time_that_is_not_there_is_an_error(orders: pl.Table) -> None
     with pytest.raises(ValueError, match="one point in time"):
         orders.scan(snapshot=1, tag="x")
     with pytest.raises(ValueError, match="is no time"):
-        orders.scan(timestamp="yesterday")
+        orders.scan(timestamp="last week")
 
 
 def test_tags_are_created_listed_and_deleted(orders: pl.Table) -> None:

@@ -21,6 +21,7 @@ from paimonlab.notebook.views.objects import cards
 from paimonlab.notebook.views.watch.drawing import draw as draw_watch
 from paimonlab.spark.sessions.doctor import checks
 from paimonlab.spark.sessions.environment import measured
+from paimonlab.spec.types.data_types import with_nullable
 from paimonlab.sql_engine.kinds import simple_type
 from paimonlab.table.table import Table
 from tests.notebook.results.test_result import make
@@ -30,7 +31,7 @@ from tools.looks.tables import ROW_OF_MANY
 
 def a_result(table: Table) -> ResultView:
     """Make what a cell shows that selects the first rows."""
-    types = [simple_type(field.type) for field in table.schema.fields]
+    types = [simple_type(with_nullable(field.type, nullable=True)) for field in table.schema.fields]
     return make(table.scan(limit=40).to_arrow(), types).view
 
 
