@@ -133,8 +133,10 @@ function amountColour(share, most = AMOUNTS.light.length - 1) {
 
 const NAME = 40;
 
+const kept = (word) => ((/\d-\d\d/.test(word) && word.length < 32) || (/\p{L}-\w|\w-\p{L}/u.test(word) && word.length > 14 && word.length <= NAME) ? h("span", { style: "white-space: nowrap" }, word) : word);
+
 function unbroken(text) {
-  return text.replace(/(\d) (?=(([kMGTP]i?)?B|bytes)\b|%)/g, "$1\u00a0").split(/( +)/).map((word) => ((/\d-\d\d/.test(word) && word.length < 32) || (/\p{L}-\w|\w-\p{L}/u.test(word) && word.length > 14 && word.length <= NAME) ? h("span", { style: "white-space: nowrap" }, word) : word));
+  return text.replace(/(\d) (?=(([kMGTP]i?)?B|bytes)\b|%)/g, "$1\u00a0").split(/( +)/).flatMap((word) => (word.length > NAME && word.includes("-") ? word.split(/(?<=\/)/) : [word]).map(kept));
 }
 
 const COLOURS = {
@@ -6360,7 +6362,7 @@ const PANEL_STYLE = `
 .jp-PaimonCatalog ::placeholder { color: var(--jp-ui-font-color2); opacity: 1; }
 .jp-PaimonCatalog :focus-visible { outline: 2px solid var(--jp-brand-color1); outline-offset: -2px; }
 .jp-PaimonCatalog-tree, .jp-PaimonCatalog-hits { flex: 1 1 55%; min-height: 80px; overflow: auto; padding: 4px 0; }
-.jp-PaimonCatalog-line { content-visibility: auto; display: flex; overflow: hidden; align-items: baseline; gap: 4px; height: 24px; line-height: 24px; padding-right: 8px; white-space: nowrap; cursor: default; }
+.jp-PaimonCatalog-line { content-visibility: auto; display: flex; overflow: hidden; align-items: baseline; gap: 4px; height: 24px; line-height: 24px; padding-right: 8px; white-space: nowrap; cursor: default; user-select: none; }
 .jp-PaimonCatalog-line:hover { background: var(--jp-layout-color2); } .jp-PaimonCatalog-line[aria-selected=true] { background: color-mix(in srgb, var(--jp-brand-color1) 18%, var(--jp-layout-color1)); }
 .jp-PaimonCatalog-fold { flex: 0 0 14px; text-align: center; cursor: pointer; } .jp-PaimonCatalog-line .jp-PaimonCatalog-name { flex: 0 0 auto; max-width: 72%; overflow: hidden; text-overflow: ellipsis; unicode-bidi: isolate; }
 .jp-PaimonCatalog-line .jp-PaimonCatalog-name:last-child { flex: 0 1 auto; max-width: none; }
