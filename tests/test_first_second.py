@@ -413,9 +413,12 @@ shell.run_line_magic("load_ext", "paimonlab")
 full = []
 gc.collect()
 gc.callbacks.append(lambda phase, info: info["generation"] == 2 and full.append(phase))
+from paimonlab.notebook.kernel import loading_ahead
+loading_ahead._READY_SECONDS = 60
 shell.run_line_magic("paimon_connect", f"{sys.argv[1]} --engine native")
-from paimonlab.notebook.kernel.loading_ahead import wait
-wait()
+ready = {"duckdb", "sqlglot", "paimonlab.notebook.running.native_sql"}
+assert ready <= set(sys.modules), "connected, but not ready"
+loading_ahead.wait()
 assert gc.isenabled() and gc.get_freeze_count() == 0
 loaded = set(sys.modules)
 assert "paimonlab.sql_engine.changes" not in loaded

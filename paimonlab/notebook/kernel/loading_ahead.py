@@ -29,10 +29,13 @@ _PAUSE_SECONDS = 1.0
 _POLL_SECONDS = 0.05
 _PATIENCE_SECONDS = 0.3
 """How long the next module waits for a statement that runs."""
+_READY_SECONDS = 0.5
+"""How long connecting waits for what queries take."""
 _lock = threading.Lock()
 _is_forking = threading.Event()
 _is_idle = threading.Event()
 _is_idle.set()
+_has_loaded = threading.Event()
 _waiting: deque[Callable[[], None]] = deque()
 _begun: set[Callable[[], None]] = set()
 _thread: threading.Thread | None = None
@@ -48,9 +51,14 @@ def load_for_cells() -> None:
 
 
 def load_for_queries() -> None:
-    """Load what SQL without Spark takes besides, in the same way."""
-    _begin(_load_for_cells)
-    _begin(_load_for_queries)
+    """Load what SQL without Spark takes besides, in the same way, and wait for a moment.
+
+    A connection that is there is ready then: a query that follows at once does not wait instead.
+    A statement that connects by itself waits for nothing: it takes what it needs.
+    """
+    is_begun = _begin(_load_for_cells) and _begin(_load_for_queries)
+    if is_begun and _is_idle.is_set():
+        _has_loaded.wait(_READY_SECONDS)
 
 
 @contextmanager
@@ -63,19 +71,20 @@ def statement_runs() -> Iterator[None]:
         _is_idle.set()
 
 
-def _begin(work: Callable[[], None]) -> None:
-    """Let the thread do it when it has done what it was given before."""
+def _begin(work: Callable[[], None]) -> bool:
+    """Let the thread do it when it has done what it was given before; say whether it does."""
     global _thread  # noqa: PLW0603 - of the process
     if "IPython" not in sys.modules:
-        return
+        return False
     with _lock:
         if work in _begun:
-            return
+            return True
         _begun.add(work)
         _waiting.append(work)
         if _thread is None:
             _thread = threading.Thread(target=_work, name="paimonlab-loading-ahead")
             _thread.start()
+    return True
 
 
 def _work() -> None:
@@ -108,7 +117,10 @@ def _load_for_cells() -> None:
 
 def _load_for_queries() -> None:
     with _without_collections():
-        is_loaded = _imported(_FOR_QUERIES)
+        try:
+            is_loaded = _imported(_FOR_QUERIES)
+        finally:
+            _has_loaded.set()
     if is_loaded and _is_quiet():
         with _without_collections():
             _imported(_FOR_CHANGES)
