@@ -99,7 +99,7 @@ def _work() -> None:
 
 
 def wait() -> None:
-    """Wait until nothing is loaded any more; what waits for its turn is given up."""
+    """Wait until nothing is loaded any more; what is loaded later is given up."""
     thread = _thread
     if thread is not None and thread is not threading.current_thread():
         _is_forking.set()
