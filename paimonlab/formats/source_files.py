@@ -84,15 +84,19 @@ class SourceFile:
                 raise DataError(f"{self.path}: {_other_delimiter(columns.names[0], mark)}")
         return columns
 
+    def _first_block(self) -> pa.RecordBatch | None:
+        """Return the first rows of CSV; None of other files, and if there are none."""
+        if self.format != "csv":
+            return None
+        with self._opened(None) as reader:
+            return next(iter(reader), None)
+
     def numbers_with_commas(self) -> Sequence[str]:
         """Return the columns of CSV that are texts as their numbers have a comma: 12,50.
 
         Numbers without a fraction count as well, but not alone; as far as the first block says.
         """
-        if self.format != "csv":
-            return ()
-        with self._opened(None) as reader:
-            first = next(iter(reader), None)
+        first = self._first_block()
         if first is None:
             return ()
         texts = [
@@ -113,10 +117,7 @@ class SourceFile:
         Each with ``number`` or ``day`` and the first value that is not read as such, as far as the
         first block says: 2.440,71 and n/a among numbers, 31.01.2026 among days.
         """
-        if self.format != "csv":
-            return ()
-        with self._opened(None) as reader:
-            first = next(iter(reader), None)
+        first = self._first_block()
         if first is None:
             return ()
         found = []
