@@ -448,3 +448,30 @@ def test_the_first_query_of_a_notebook_imports_nothing_itself(warehouse: str) ->
     full, dataclasses, imported = done.stdout.splitlines()[-3:]
     assert (full, imported) == ("0", "[]"), "looks through all objects, imports"
     assert len(dataclasses.split()) <= 24, f"make structs of those not public: {dataclasses}"
+
+
+FORKED = """
+import os, signal, sys
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance(history_length=0)
+shell.run_line_magic("load_ext", "paimonlab")
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    shell.run_line_magic("paimon_connect", f"{sys.argv[1]} --engine native")
+    query = "SELECT v, count(*) FROM db.t WHERE id > 3 GROUP BY v"
+    os._exit(0 if shell.run_cell_magic("paimon", "", query).to_arrow().num_columns == 2 else 3)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_child_that_is_forked_while_modules_are_loaded_answers(warehouse: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORKED, warehouse],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stdout.splitlines()[-1] == "0", done.stderr
